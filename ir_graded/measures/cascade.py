@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.levels import LARGE, Levels
+from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
@@ -68,9 +68,9 @@ class IdealNorm(StopUtility):
 
     def ideal_score(self, levels: Levels) -> Floats | None:
         """Return the score of the ideal list of each topic at the cutoff; None without norm='ideal'."""
-        if not self.over_ideal:
-            return None
-        return levels.kept(("ideal score", self), lambda: self._ideal_score(levels))
+        return (
+            levels.kept(("ideal score", self), lambda: self._ideal_score(levels)) if self.over_ideal else None
+        )
 
     def _ideal_score(self, levels: Levels) -> Floats:
         order, cut = self.ideal_order(levels), replace(self.cut, cutoff=None)
@@ -103,24 +103,12 @@ class CascadeMeasure(IdealNorm, ScaledMeasure):
     SUPPORTED_PARAMS = {**ScaledMeasure.SUPPORTED_PARAMS, "norm": IDEAL_NORM}
 
     def stop(self, view: View) -> Floats:
-        gmax = self.gmax(view.levels, view.topic)
-        return self._in_units(cascade(view, self.overrides("gains"), gmax), view)
-
-    def satisfied(self, view: View) -> Floats:
-        """Return the probability that each document satisfies."""
-        return satisfaction(self.graded(view).g, self.gmax(view.levels, view.topic))
+        return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        satisfied = self.satisfied(tied.view)
-        return tied.cascade(self._in_units(satisfied, tied.view), 1.0 - satisfied, utility)
-
-    def _in_units(self, stop: Floats, view: View) -> Floats:
-        """Return the stops, or gains where only ratios matter and stops are too small for doubles."""
-        if not self.over_ideal:
-            return stop
-        graded = self.graded(view)
-        too_small = satisfaction(graded.ideal.largest, self.gmax(view.levels)) < 2.0**-LARGE
-        return np.where(too_small[view.topic], graded.ideal.in_units(graded.g, view.topic), stop)
+        view = tied.view
+        satisfied = satisfaction(self.graded(view).g, self.gmax(view.levels, view.topic))
+        return tied.cascade(satisfied, 1.0 - satisfied, utility)
 
 
 class RankUtility(IdealNorm, StopUtility):
@@ -159,10 +147,9 @@ class _EBR(BlendedUtility, CascadeMeasure):
     Formula:
         \mathrm{EBR} = \sum_{n \in \mathcal{N}} \mathrm{dsat}(n-1)\, s(n)\, \mathrm{BR}(n)
 
-    Use it if users read down the list until a document satisfies them, and highly relevant documents are more
-    likely to do so. It suits the same users as ``nERR``, but rewards the whole list down to the last document
-    read rather than its rank. An ideal list scores below 1 unless ``norm='ideal'``: compare runs on one set
-    of qrels only, and set ``max_rel`` if qrels come in batches.
+    Use it if users read down the list until a document satisfies them. It suits the same users as ``nERR``,
+    but rewards the whole list down to the last document read rather than its rank. Unless ``norm='ideal'``,
+    compare runs on one set of qrels only, and set ``max_rel`` if qrels come in batches.
 
     Users stop when a document satisfies them, and read on otherwise.
 
@@ -207,8 +194,7 @@ class _iRBU(RankUtility, CascadeMeasure):
         \mathrm{iRBU} = \sum_{n \in \mathcal{N}} p^{n}\, \mathrm{dsat}(n-1)\, s(n)
 
     Use it for the cascade of ERR with a user who gives up at each rank with probability 1 - p. With p near 1
-    it measures whether the user is satisfied rather than how soon. It is the utility of the RBU family for
-    one intent. An ideal list scores below 1 unless ``norm='ideal'``.
+    it measures whether, not how soon, the user is satisfied. It is the utility of RBU for one intent.
 
     Users stop when a document satisfies them, and read on otherwise.
 
@@ -232,27 +218,22 @@ class _iRBU(RankUtility, CascadeMeasure):
     MONOTONE = True
     LACKS = {"ideal": WHY_NO_IDEAL}
     SUPPORTED_PARAMS = {**CascadeMeasure.SUPPORTED_PARAMS, "p": PERSISTENCE}
-
-    @property
-    def utility_name(self) -> str:
-        return "ie"
+    utility_name = "ie"
 
 
 class _nERR(RankUtility, CascadeMeasure):
     r"""The expected reciprocal of the rank that satisfies, divided by that of the ideal list.
 
     ``nERR@k = ERR@k / ERR@k of the ideal list`` with
-    ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``. In [0, 1].
-
-    ``NCU(stop='err',utility='rr')`` is ERR itself.
+    ``ERR = sum over relevant ranks n of 1/n * dsat(n-1) g(n)/(gmax+1)``, which is
+    ``NCU(stop='err',utility='rr')``. In [0, 1].
 
     Formula:
         \mathrm{nERR@}k = \frac{\mathrm{ERR@}k}{\mathrm{ERR@}k \text{ of the ideal list}}
         \mathrm{ERR} = \sum_{n \in \mathcal{N}} \frac{1}{n}\, \mathrm{dsat}(n-1)\, s(n)
 
-    Use it if one document may satisfy the user: documents below a satisfying document hardly count. Gains are
-    the levels. For the gains of gdeval, 2^level - 1, write for example ``gains={2: 3, 3: 7, 4: 15}``. Set
-    ``max_rel`` if qrels come in batches.
+    Use it if one document may satisfy the user. Gains are the levels; for those of gdeval, 2^level - 1, write
+    for example ``gains={2: 3, 3: 7, 4: 15}``. Set ``max_rel`` if qrels come in batches.
 
     Users stop when a document satisfies them, and read on otherwise.
 
@@ -276,14 +257,8 @@ class _nERR(RankUtility, CascadeMeasure):
     PRETTY_NAME = "Normalised Expected Reciprocal Rank"
     LACKS = {"truncation": WHY_NO_TRUNCATION}
     SUPPORTED_PARAMS = ScaledMeasure.SUPPORTED_PARAMS
-
-    @property
-    def over_ideal(self) -> bool:
-        return True
-
-    @property
-    def utility_name(self) -> str:
-        return "rr"
+    over_ideal = True
+    utility_name = "rr"
 
 
 EBR = register(_EBR())
@@ -309,8 +284,7 @@ class _WeightedGain(IdealNorm):
         return self.weight(view.n)
 
     def utility(self, view: View) -> Floats:
-        graded = self.graded(view)
-        return graded.ideal.in_units(graded.g, view.topic)
+        return self.graded(view).g
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
@@ -322,24 +296,22 @@ class _gRBP(_WeightedGain, ScaledMeasure):
     r"""The gain per document of a user who goes on to each next rank with probability p.
 
     ``gRBP = (1-p) * sum over relevant ranks n of p^(n-1) * g(n)/gmax``, where gmax is the largest gain of the
-    scale. In [0, 1): only an infinite list of the best documents would reach 1. ``norm='ideal'`` divides by
-    the score of the ideal list at the same cutoff (nRBP in NTCIREVAL).
+    scale. In [0, 1); only an infinite list of the best documents would reach 1. ``norm='ideal'`` divides by
+    the score of the ideal list at the same cutoff (nRBP in NTCIREVAL). RBP of ir-measures is for binary
+    relevance.
 
-    With ``residual=True`` the score does not change, but each metric of ``ir_measures.iter_calc`` has a field
-    ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, where d is the number of
-    documents retrieved (at most k) and k is the cutoff (without one, p^k is 0). If every document were
-    judged, the score would be between the score and score + residual. Levels below 0 count as unjudged.
-
-    ``residual`` needs ties='doc_id' and norm='all'. ``RBP(p=0.8, rel=1)`` of ir-measures is for binary
-    relevance and looks at 1,000 ranks.
+    With ``residual=True``, which needs ties='doc_id' and norm='all', each metric of ``ir_measures.iter_calc``
+    has a field ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, where d is the
+    number of documents retrieved (at most k) and k is the cutoff (without one, p^k is 0). It is how much
+    judging every document could raise the score. Levels below 0 count as unjudged.
 
     Formula:
         \mathrm{gRBP} = (1 - p) \sum_{n \in \mathcal{N}} p^{n-1} \frac{g(n)}{g_{\max}}
         \text{residual} = (1 - p) \sum_{n \text{ unjudged}} p^{n-1} + p^{d} - p^{k}
 
-    Use it for scores that need neither the number of relevant documents nor an ideal list. Unjudged documents
-    can only raise such a score: ``residual=True`` shows by how much (docs/guide/ties-and-unjudged.rst).
-    Topics with few relevant documents have low scores for all runs; to compare topics, use ``nERR`` or ``Q``.
+    Use it for scores that need neither the number of relevant documents nor an ideal list; see
+    docs/guide/ties-and-unjudged.rst for ``residual``. Topics with few relevant documents have low scores for
+    all runs; to compare topics, use ``nERR`` or ``Q``.
 
     Users read on to the next rank with a fixed probability. Binary counterpart: RBP.
 
@@ -419,14 +391,14 @@ class _nDCG_JK(_WeightedGain):
     r"""Gains discounted by log_b of the rank from rank b on, divided by those of the ideal list.
 
     ``nDCG-JK = sum over relevant ranks n of g(n)/D(n)``, divided by this sum for the ideal list at the
-    cutoff; ``D(n) = 1`` for n <= b, else ``log_b(n)``. In [0, 1]. ``nDCG`` of ir-measures uses log2(n + 1).
+    cutoff; ``D(n) = 1`` for n <= b, else ``log_b(n)``. In [0, 1].
 
     Formula:
         \text{nDCG-JK} = \frac{\sum_{n \in \mathcal{N}} g(n) / D(n)}{\text{the same of the ideal list}}
         D(n) = \max(1, \log_{b} n)
 
-    Use it to compare with results from before nDCG with log2(n + 1) became common. Down to rank b, the order
-    makes no difference. Use nDCG of ir-measures otherwise.
+    Use it to compare with results from before nDCG with log2(n + 1) became common. Use nDCG of ir-measures
+    otherwise: down to rank b, the order makes no difference here.
 
     Users read on, and documents are worth less with each rank from rank ``b`` on, as in the original nDCG.
 
@@ -452,10 +424,7 @@ class _nDCG_JK(_WeightedGain):
     PRETTY_NAME = "Original Normalised Discounted Cumulative Gain"
     LACKS = {"truncation": WHY_NO_TRUNCATION}
     SUPPORTED_PARAMS = {**COMMON, "b": _BASE, "gains": GAINS}
-
-    @property
-    def over_ideal(self) -> bool:
-        return True
+    over_ideal = True
 
     def weight(self, n: Ints) -> Floats:
         return np.asarray(1.0 / np.maximum(np.log(n) / np.log(self["b"]), 1.0))

@@ -13,7 +13,18 @@ _CITED = re.compile(r'([^".;:]+), "[^"]+" \([^()]*?(\d{4})\)')
 
 
 def sections(kind: type) -> dict[str, str]:
-    """Return the sections of a docstring by name; 'Definition' has all paragraphs without one."""
+    """Return the sections of a docstring by name; 'Definition' has all paragraphs without one.
+
+    A counterexample for an entry of ``LACKS`` may be in the docstring of a base class.
+    """
+    found = _own_sections(kind)
+    lacks = {f"Lacks {name}" for name in getattr(kind, "LACKS", ())}
+    for base in kind.__mro__[1:] if lacks - found.keys() else ():
+        found = {name: text for name, text in _own_sections(base).items() if name in lacks} | found
+    return found
+
+
+def _own_sections(kind: type) -> dict[str, str]:
     found = {"Summary": "", "Definition": "", "Use it": "", "Users": "", "Source": ""}
     summary, *blocks = inspect.cleandoc(kind.__doc__ or "").split("\n\n")
     found["Summary"] = " ".join(summary.split())

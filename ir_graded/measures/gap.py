@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.levels import LARGE, Levels, Overrides
+from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments
 from ir_graded.core.views import Cut, View, Views
@@ -27,10 +25,10 @@ __all__ = ["GAP", "B_pref", "R_pref"]
 def sum_of_minima(weight: Floats, topic: Ints, topics: int) -> Floats:
     """Return for each position i the sum of min(w_i, w_j) over all positions j <= i of its topic.
 
-    If w is the total weight of the thresholds that a document passes, this equals the sum over the thresholds
-    of document i of their weight times the number of documents down to i that pass them. Blocks are merged
-    pairwise, in log2(longest topic) sorts, independent of the number of thresholds.
+    If w is the total weight of the thresholds that a document passes, this is the sum over those of i
+    of their weight times the number of documents down to i that pass them.
     """
+    # Blocks are merged pairwise, in log2(longest topic) sorts, independent of the number of thresholds.
     total = weight.copy()
     place = segments.ordinals(segments.starts(topic, topics)[topic]) - 1
     size = 1
@@ -63,23 +61,15 @@ _MOST_ADDED = 64
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Distinct relevant levels of each topic as thresholds, in flat arrays, ascending within the topic.
+    """Distinct relevant levels of each topic as thresholds, in flat arrays, ascending within the topic."""
 
-    A threshold between two neighbouring levels admits the same documents as the upper level, so its weight is
-    added to that of the upper level.
-
-    Attributes:
-        key: topic and level of each threshold as one number, ascending.
-        start: position of the first threshold of each topic.
-        weight: sum of w_j over the thresholds j above the next lower level, up to this level.
-        weight_up_to: sum of w_j over all thresholds j <= level.
-        levels: number of distinct levels; the factor of the topic in ``key``.
-    """
-
+    #: Topic * number of levels + level of each threshold, and position of the first threshold of each topic.
     key: Ints
     start: Ints
+    #: Sum of w_j over the thresholds j above the next lower level up to this one, and over all j up to it.
     weight: Floats
     weight_up_to: Floats
+    #: Number of distinct levels.
     levels: int
 
     @classmethod
@@ -92,21 +82,8 @@ class Thresholds:
         start = segments.starts(topic, levels.topics)
         fractional = (levels.values != np.floor(levels.values))[levels.level_index]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
-        named = levels.table(weights)[key % factor]
-        # Topics whose sums leave the range of doubles are computed again below, in fractions.
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            by_level = segments.cumulative_sum(named, start[topic])
-            up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
-        for rows in _rows_out_of_range(up_to, topic):
-            if whole[rows.start]:
-                whole_weights = [(Fraction(j), Fraction(w)) for j, w in _whole_thresholds(weights)]
-                sums = [
-                    top * (top + 1) / 2 + sum(w - j for j, w in whole_weights if j <= top)
-                    for top in map(Fraction, level[rows].tolist())
-                ]
-            else:
-                sums = [*accumulate(map(Fraction, named[rows].tolist()))]
-            up_to[rows] = [float(one / (sums[-1] or 1)) for one in sums]
+        by_level = segments.cumulative_sum(levels.table(weights)[key % factor], start[topic])
+        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
@@ -117,44 +94,30 @@ class Thresholds:
         return np.searchsorted(self.key, topic * self.levels + level_index).astype(np.int64)
 
 
-def _whole_thresholds(weights: Overrides) -> list[tuple[float, float]]:
-    """Return the whole thresholds >= 1 in ``weights``, with their weights."""
-    return [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
-
-
 def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
     """Return the sum of w_j over j = 1..level, with w_j = j for j that are not in ``weights``."""
-    named = np.array(_whole_thresholds(weights), dtype=np.float64).reshape(-1, 2)
+    whole = [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
+    named = np.array(whole, dtype=np.float64).reshape(-1, 2)
     thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
     # Add whole numbers separately from the weights, since small weights would be lost in the sum.
     return np.asarray(level * (level + 1) / 2 - by_default + as_named)
 
 
-def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
-    """Return the rows of each topic whose sum of weights is too large or too small for sums and products."""
-    end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
-    largest = up_to[end]
-    out_of_range = ~((largest >= 2.0**-LARGE) & (largest <= 2.0**LARGE) | (largest == 0))
-    begin = np.append(0, end[:-1] + 1)
-    return [slice(begin[at], end[at] + 1) for at in np.flatnonzero(out_of_range).tolist()]
-
-
 class _GAP(StopUtility):
     r"""Average precision in expectation over the level from which a user counts documents as relevant.
 
     ``GAP = sum_j w_j R_{>=j} AP_j / sum_j w_j R_{>=j}``, where AP_j is AP with documents of level >= j as
-    relevant and R_{>=j} is their number. j runs over 1..highest level if all levels of the topic are whole
-    numbers, else over its distinct levels >= 1. In [0, 1]; with binary relevance it is AP.
-
-    The default weight of threshold j is w_j = j, as in NTCIREVAL.
+    relevant, R_{>=j} is their number, and w_j = j by default, as in NTCIREVAL. j runs over 1..highest level
+    if all levels of the topic are whole numbers, else over its distinct levels >= 1. In [0, 1]; with binary
+    relevance it is AP.
 
     Formula:
         \mathrm{GAP} = \frac{\sum_{j} w_{j}\, R_{\ge j}\, \mathrm{AP}_{j}}{\sum_{j} w_{j}\, R_{\ge j}}
 
     Use it if users disagree about the level from which a document counts as relevant. The weights are the
-    shares of users who choose each level as the threshold: ``weights={1: 0, 2: 1}`` with two levels is AP
-    with ``rel=2``. Use ``Q`` if one user gains more from a better document.
+    shares of users with each threshold: ``weights={1: 0, 2: 1}`` with two levels is AP with ``rel=2``. Use
+    ``Q`` if one user gains more from a better document.
 
     Users differ in the level from which a document is relevant for them. Binary counterpart: AP.
 
@@ -237,11 +200,7 @@ def mean_others(above: Ints, here: Ints, R: Ints) -> Floats:
 
 
 class _Preference(StopUtility):
-    """Base class: a mean of 1 - penalty over the relevant documents in the condensed list.
-
-    The penalty counts each document above by how much less gain it has. ``as_good`` counts the remainder:
-    min(g(m)/g(n), 1) summed over the ranks m < n.
-    """
+    """Base class: a mean of 1 - penalty over the relevant documents in the condensed list."""
 
     WHY_NO_IDEAL = "with the relative penalty, the document at rank 1 adds nothing"
 
@@ -302,13 +261,11 @@ class _B_pref(_Preference):
     r"""How far documents judged relevant are above those judged not relevant, by penalty.
 
     ``B-pref = 1/R * sum over relevant ranks n of 1 - x(n)`` in the condensed list, where n - C(n) documents
-    judged not relevant are above. ``penalty`` selects x:
+    judged not relevant are above. In [0, 1]. ``penalty`` selects x:
 
     - 'R': ``min(R, n - C(n)) / R``, bpref_R of Sakai (2007);
     - 'N': ``(n - C(n)) / N``, N the documents judged not relevant (bpref_N);
     - 'relative': ``(n - C(n)) / (n - 1)``; rank 1 adds nothing (bpref_relative).
-
-    In [0, 1].
 
     Formula:
         \text{B-pref} = \frac{1}{R} \sum_{n \in \mathcal{N}} 1 - x(n)
@@ -316,9 +273,8 @@ class _B_pref(_Preference):
         x_{N}(n) = \frac{n - C(n)}{N}
         x_{\mathrm{relative}}(n) = \frac{n - C(n)}{n - 1}
 
-    Use it to compare with studies of bpref. Ranks are those of the condensed list; N is the number of
-    documents judged not relevant. Sakai (2007), who defines these variants, prefers ``judged_only=True`` with
-    ``Q``, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.
+    Use it to compare with studies of bpref. Sakai (2007), who defines these variants, prefers
+    ``judged_only=True`` with ``Q``, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.
 
     Users are not modelled, for qrels in which many documents are unjudged. Binary counterpart: Bpref.
 
@@ -366,15 +322,11 @@ class _R_pref(_Preference, ScaledMeasure):
     r"""How far better documents are above worse ones, among those that are judged.
 
     ``R-pref = 1/cg*(R) * sum over relevant ranks n of g(n) (1 - x(n))`` in the condensed list, with
-    ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. ``penalty`` selects x:
+    ``pen(n) = sum over ranks m < n with g(m) < g(n) of (g(n) - g(m)) / g(n)``. In [0, 1]. ``penalty`` sets x:
 
-    - 'N': ``pen(n) / (R + N - cg*(R)/gmax)``, N the documents judged not relevant (rpref_N);
+    - 'N': ``pen(n) / (R + N - cg*(R)/gmax)``, N the documents judged not relevant (rpref_N; takes max_rel);
     - 'relative': ``pen(n) / (n - 1)``; rank 1 adds nothing (rpref_relative);
     - 'relative2': ``pen(n) / n`` (rpref_relative2).
-
-    In [0, 1].
-
-    ``max_rel`` needs penalty='N'.
 
     Formula:
         \text{R-pref} = \frac{1}{\mathrm{cg}^{*}(R)} \sum_{n \in \mathcal{N}} g(n) \left(1 - x(n)\right)
@@ -433,11 +385,11 @@ class _R_pref(_Preference, ScaledMeasure):
         return graded_uniform(view, view.levels.table(self.overrides("gains")))
 
     def as_good(self, view: View) -> Floats:
-        gain = self._gain(view)
+        gain = self.graded(view).g
         return safe_divide(sum_of_minima(gain, view.topic, view.levels.topics) - gain, gain)
 
     def as_good_in_ties(self, tied: TiedDocuments[View]) -> tuple[Floats, Floats]:
-        gain = self._gain(tied.view)
+        gain = self.graded(tied.view).g
         above, here = minima_in_ties(gain, tied)
         return safe_divide(above, gain), safe_divide(here, gain)
 
@@ -445,10 +397,6 @@ class _R_pref(_Preference, ScaledMeasure):
         ideal, gmax = self.graded(view).ideal, self.gmax(view.levels)
         worse = 1.0 - safe_divide(ideal.weight, np.full(ideal.weight.shape, gmax))
         return super().most(view) + segments.total(worse, ideal.topic, view.levels.topics)
-
-    def _gain(self, view: View) -> Floats:
-        graded = self.graded(view)
-        return graded.ideal.in_units(graded.g, view.topic)
 
 
 B_pref = register(_B_pref(), "bpref_R")

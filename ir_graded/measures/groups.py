@@ -23,9 +23,6 @@ from .stopping import cascade
 __all__ = ["EC", "GF", "GFR"]
 
 
-# Arguments: distributions ``a``, shape (distributions, groups), and the target ``t``, shape (groups,).
-
-
 def jensen_shannon(a: Floats, t: Floats) -> Floats:
     """Return JSD = (KL(a || h) + KL(t || h))/2 with h = (a + t)/2 and log base 2 (Lin 1991)."""
     h = (a + t) / 2.0
@@ -55,7 +52,7 @@ def root_normalised_order_aware(a: Floats, t: Floats) -> Floats:
     return np.asarray(np.sqrt((a - t) ** 2 @ weight / (t.size - 1)))
 
 
-#: The divergences by name.
+#: The divergences of distributions, shape ``(distributions, groups)``, from a target, shape ``(groups,)``.
 DIVERGENCES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "JSD": jensen_shannon,
     "NMD": normalised_match_distance,
@@ -82,12 +79,12 @@ class _GF(ScaledMeasure):
 
     ``GF = sum over relevant ranks n of dsat(n-1) g(n)/(gmax+1) * (1 - DIV(a(n), t))``: at the rank where the
     user of ERR stops, the mean ``a(n)`` of the memberships of the documents at ranks 1..n, relevant or not,
-    is compared with the target ``t``. The column ``groups`` of the qrels holds the memberships: the shares
-    of the groups in each document (see ``with_groups``). A document of unknown membership (None or unjudged)
-    counts as shared equally. In [0, 1), not normalised.
+    is compared with the target ``t``. The column ``groups`` of the qrels holds the memberships: the shares of
+    the groups in each document (see ``with_groups``). Unknown memberships (None or unjudged) count as shared
+    equally. In [0, 1), not normalised.
 
     ``divergence`` names DIV: 'JSD', the Jensen-Shannon divergence (base 2), for nominal groups; 'NMD', the
-    normalised match distance, or 'RNOD', the root normalised order-aware divergence, for ordinal groups, in
+    normalised match distance, or 'RNOD', the root normalised order-aware divergence, for ordinal groups in
     the order of the shares.
 
     Formula:
@@ -95,10 +92,8 @@ class _GF(ScaledMeasure):
             \mathrm{DIV}(a(n), t)\right)
         a(n) = \frac{1}{n} \sum_{i \le n} m(d_{i})
 
-    Use it if several groups should receive exposure at the ranks where users stop. ``divergence='JSD'`` is
-    for nominal groups, ``'NMD'`` and ``'RNOD'`` are for ordinal groups. ``GFR`` combines it with relevance.
-    Documents with unknown shares count as shared equally, so report for how many documents the shares are
-    known.
+    Use it if several groups should receive exposure at the ranks where users stop; ``GFR`` combines it with
+    relevance. Report for how many documents the shares are known.
 
     Users should see all groups of authors or providers fairly.
 
@@ -130,6 +125,7 @@ class _GF(ScaledMeasure):
     NAME = "GF"
     PRETTY_NAME = "Group Fairness"
     LACKS = _LACKS
+    lowest_level = -np.inf
     SUPPORTED_PARAMS = {
         "groups": Attributes("the attribute set"),
         "divergence": _DIVERGENCE,
@@ -140,10 +136,6 @@ class _GF(ScaledMeasure):
     @property
     def needs(self) -> tuple[Facet, ...]:
         return (shares(self["groups"]),) if "groups" in self.params else ()
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
 
     def stop(self, view: View) -> Floats:
         return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
@@ -221,6 +213,7 @@ class _GFR(ComposedMeasure):
     PRETTY_NAME = "Group Fairness and Relevance"
     LACKS = _LACKS
     TAKES_TIES = False
+    lowest_level = -np.inf
     SUPPORTED_PARAMS = {
         "groups": ByAttributes("divergence of each attribute set", _DIVERGENCE, required=True),
         "targets": ByAttributes("target distribution of each attribute set", _TARGET),
@@ -264,10 +257,6 @@ class _GFR(ComposedMeasure):
     @property
     def lowest_rel(self) -> float:
         return min(self.cut.rel, self.base.lowest_rel)
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
 
     @property
     def highest_level(self) -> float | None:
@@ -323,15 +312,12 @@ class _EC(ComposedMeasure):
     ``EC = M(list of classes)``. In the run, the first relevant document of a class counts with its own level;
     later ones are not relevant but keep their rank. The ideal list has each class once, with its highest
     level, and R is the number of classes with a relevant document. Classes belong to one topic. A document
-    without a class is a class by itself: if no document has a class, EC equals M. In [0, 1].
-
-    Qrels need the column equivalence_class. Documents with equal scores are ordered by doc_id.
+    without a class is a class by itself. Documents with equal scores are ordered by doc_id. In [0, 1].
 
     Formula:
         \mathrm{EC}(M) = M(\text{list of classes})
 
-    Use it if near-duplicates, or answers with equal content, should count once: a run gains nothing from the
-    second document of a class. ``EC`` is a measure rather than an option of ``evaluate``, so one call can
+    Use it if near-duplicates, or answers with equal content, should count once. One call of ``evaluate`` can
     have measures with and without classes. Qrels need the column ``equivalence_class``.
 
     Users gain nothing from a second copy of a document.

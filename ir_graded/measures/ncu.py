@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
@@ -12,11 +13,11 @@ from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View, Views
 from ir_graded.errors import ParameterError
 
-from . import stopping
-from .base import COMMON, BlendedUtility, add_names, register
+from .base import COMMON, BlendedUtility, StopUtility, add_names, register
 from .cascade import EBR, CascadeMeasure, RankUtility
-from .one_list import WHY_NO_EXCHANGE, O, P_measure, P_plus
+from .one_list import O, P_measure, P_plus, Q
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choice
+from .stopping import geometric_sum, graded_uniform
 
 __all__ = ["NCU"]
 
@@ -25,19 +26,48 @@ __all__ = ["NCU"]
 WHY_NO_IDEAL_RANK = "such a utility reaches 1 only at rank 1, where not all relevant documents can be"
 #: Stops that use the preferred rank.
 _PREFERRED = ("preferred", "up_to_preferred")
+#: Parameters that need a stop or a utility: which of the two, and the words for it.
+_TAKERS = {
+    "gamma": ("stop", ("rb",)),
+    "stops": ("stop", ("gu",)),
+    "max_rel": ("stop", ("err",)),
+    "norm": ("stop", ("u", "rb", "gu")),
+    "beta": ("utility", ("br",)),
+    "p": ("utility", ("ie",)),
+}
 
 
-@dataclass(frozen=True)
-class Stop:
-    """A stop distribution: its functions, its parameters, and the properties that NCU lacks with it."""
+class _RankBiased(StopUtility):
+    """Stop rb: ``gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1)`` (Sakai and Robertson 2008)."""
 
-    compute: Callable[[_NCU, View], Floats]
-    mean: Callable[[_NCU, TiedDocuments[View], Utility], Floats]
-    takes: tuple[str, ...] = ()
-    lacks: Mapping[str, str] = field(default_factory=lambda: {"exchange": WHY_NO_EXCHANGE})
+    LACKS = Q.LACKS
+
+    def stop(self, view: View) -> Floats:
+        series = geometric_sum(view, self["gamma"], self["norm"])
+        return np.asarray(self["gamma"] ** (view.C - 1.0) / series)
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        series = geometric_sum(tied.view, self["gamma"], self["norm"])
+        return tied.rank_biased(1.0 / series, self["gamma"], utility)
 
 
-class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
+class _GradedUniform(StopUtility):
+    """Stop gu: each relevant document weighs its entry in ``stops``, else its gain."""
+
+    LACKS = {"swap": "the better document moves its weight to a rank that may have a lower blended ratio"}
+
+    def stop_weights(self, levels: Levels) -> Floats:
+        """Return the stop weight of each level."""
+        return levels.table(self.overrides("stops"), levels.table(self.overrides("gains")))
+
+    def stop(self, view: View) -> Floats:
+        return graded_uniform(view, self.stop_weights(view.levels), self["norm"])
+
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.weighted(self.stop(tied.view), utility)
+
+
+class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
     r"""The expected blended ratio at the rank where a user stops, over a population of users.
 
     ``NCU = sum over ranks n of p_s(n) * NU(n)``. ``stop`` selects p_s:
@@ -49,9 +79,8 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
 
     ``utility`` selects NU: 'br', the blended ratio; 'rr', 1/n (ERR with stop 'err'); 'ie', inverse effort p^n
     (iRBU with stop 'err'). ``norm='ideal'``, with 'rr', 'ie' or stop 'err', divides by the score of the ideal
-    list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these.
-
-    In [0, 1]. Which properties it lacks depends on stop and utility.
+    list at the same cutoff. If only stop weights or levels matter, the ideal list is sorted by these. In
+    [0, 1]; stop and utility decide which properties it lacks.
 
     ``beta`` needs br; ``p`` ie; norm='cutoff' u, rb or gu; ``gamma`` rb; ``stops`` gu; ``max_rel`` err.
 
@@ -62,9 +91,9 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
         p_{rb}(n) = \frac{\gamma^{C(n)-1}}{\sum_{i=1}^{R} \gamma^{i-1}}
         p_{gu}(n) = \frac{\mathrm{stop}(\mathrm{level}(n))}{\sum_{l} R(l)\, \mathrm{stop}(l)}
 
-    Use it if you know where your users stop, or want to compare several assumptions. ``stop='gu'`` weighs
-    each relevant document by its level. ``stop='rb'`` favours the top of the ranking, more so for smaller
-    ``gamma``, and tells fewer pairs of systems apart (docs/guide/choosing.rst).
+    Use it if you know where your users stop, or want to compare several assumptions. ``stop='rb'`` favours
+    the top of the ranking, more so for smaller ``gamma``, and tells fewer pairs of systems apart
+    (docs/guide/choosing.rst).
 
     Users stop at relevant documents, by a distribution that you choose.
 
@@ -88,41 +117,17 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
 
     NAME = "NCU"
     PRETTY_NAME = "Normalised Cumulative Utility"
-    LACKS = {"swap": "the better document moves its weight to a rank that may have a lower blended ratio"}
+    LACKS = _GradedUniform.LACKS
 
-    DISTRIBUTIONS = {
-        "u": Stop(
-            lambda m, view: stopping.uniform(view, m["norm"]),
-            lambda m, tied, utility: tied.weighted(m.stop(tied.view), utility),
-            ("norm",),
-        ),
-        "rb": Stop(
-            lambda m, view: stopping.rank_biased(view, m["gamma"], m["norm"]),
-            lambda m, tied, utility: m.mean_rank_biased(tied, utility),
-            ("gamma", "norm"),
-        ),
-        "gu": Stop(
-            lambda m, view: stopping.graded_uniform(view, m.stop_weights(view.levels), m["norm"]),
-            lambda m, tied, utility: tied.weighted(m.stop(tied.view), utility),
-            ("stops", "norm"),
-            LACKS,
-        ),
-        "first": Stop(
-            lambda _, view: stopping.first(view),
-            lambda _, tied, utility: tied.first(utility),
-            lacks=O.LACKS,
-        ),
-        "preferred": Stop(
-            lambda _, view: stopping.preferred(view),
-            lambda _, tied, utility: tied.preferred(tied.view.level_index, utility),
-            lacks=P_measure.LACKS,
-        ),
-        "up_to_preferred": Stop(
-            lambda _, view: stopping.up_to_preferred(view),
-            lambda _, tied, utility: tied.up_to_preferred(tied.view.level_index, utility),
-            lacks=P_plus.LACKS,
-        ),
-        "err": Stop(CascadeMeasure.stop, CascadeMeasure.mean_stop, ("max_rel",), EBR.LACKS),
+    #: The measure that has each stop.
+    DISTRIBUTIONS: ClassVar[Mapping[str, type[StopUtility]]] = {
+        "u": type(Q),
+        "rb": _RankBiased,
+        "gu": _GradedUniform,
+        "first": type(O),
+        "preferred": type(P_measure),
+        "up_to_preferred": type(P_plus),
+        "err": type(EBR),
     }
     SUPPORTED_PARAMS = {
         **COMMON,
@@ -144,14 +149,17 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
         return str(self["utility"])
 
     @property
-    def _family(self) -> type[BlendedUtility | RankUtility]:
+    def _stop(self) -> type[StopUtility]:
+        return self.DISTRIBUTIONS[self["stop"]]
+
+    @property
+    def _utility(self) -> type[BlendedUtility | RankUtility]:
         return BlendedUtility if self.utility_name == "br" else RankUtility
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        stop = self["stop"]
-        lacks = self.DISTRIBUTIONS[stop].lacks
-        if self._family is BlendedUtility:
+        stop, lacks = self["stop"], self._stop.LACKS
+        if self._utility is BlendedUtility:
             return self.lacks_with_norm(lacks)
         if stop not in {"first", *_PREFERRED}:
             return self.lacks_with_norm({"ideal": WHY_NO_IDEAL_RANK})
@@ -168,65 +176,44 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure):
 
     @property
     def is_monotone(self) -> bool:
-        is_cascade = self["stop"] == "err" and self._family is RankUtility
+        is_cascade = self["stop"] == "err" and self._utility is RankUtility
         return is_cascade and not self.over_ideal and not self.cut.judged_only
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        stop, utility = (
-            params.get(name, self.SUPPORTED_PARAMS[name].default) for name in ("stop", "utility")
-        )
-        takes = self.DISTRIBUTIONS[stop].takes
-        if params.get("norm") == "ideal":
-            if utility == "br" and stop != "err":
+        chosen = {name: params.get(name, self.SUPPORTED_PARAMS[name].default) for name in ("stop", "utility")}
+        stop, over_ideal = chosen["stop"], params.get("norm") == "ideal"
+        if over_ideal and chosen["utility"] == "br" and stop != "err":
+            at_cutoff = ", at a cutoff with norm='cutoff'" if stop in _TAKERS["norm"][1] else ""
+            raise ParameterError(
+                f"{self.NAME} with stop={stop!r} and utility='br' takes no norm='ideal': its ideal list "
+                f"scores 1{at_cutoff}"
+            )
+        for name, (by, words) in _TAKERS.items():
+            if name in params and chosen[by] not in words and not (name == "norm" and over_ideal):
                 raise ParameterError(
-                    f"{self.NAME} with stop={stop!r} and utility='br' takes no norm='ideal': its ideal list "
-                    f"scores 1{', at a cutoff with norm=' + repr('cutoff') if 'norm' in takes else ''}"
+                    f"{self.NAME} with {by}={chosen[by]!r} takes no {name} (given {name}={params[name]!r}); "
+                    f"use it with {by} {', '.join(map(repr, words))}"
                 )
-            takes = (*takes, "norm")
-        for name in ("gamma", "stops", "max_rel", "norm"):
-            if name in params and name not in takes:
-                takers = ", ".join(
-                    repr(key) for key, value in self.DISTRIBUTIONS.items() if name in value.takes
-                )
-                raise ParameterError(
-                    f"{self.NAME} with stop={stop!r} takes no {name} (given {name}={params[name]!r}); "
-                    f"use it with stop {takers}"
-                )
-        for name, taker in (("beta", "br"), ("p", "ie")):
-            if name in params and utility != taker:
-                raise ParameterError(
-                    f"{self.NAME} with utility={utility!r} takes no {name} (given {name}={params[name]!r}); "
-                    f"use it with utility {taker!r}"
-                )
-
-    def utility(self, view: View) -> Floats:
-        return self._family.utility(self, view)
-
-    def mean_utility(self, view: View) -> Utility:
-        return self._family.mean_utility(self, view)
-
-    def columns(self, views: Views) -> dict[str, Floats]:
-        return self._family.columns(self, views)
-
-    def ideal_order(self, levels: Levels) -> Floats:
-        if self._family is RankUtility and self["stop"] in _PREFERRED:
-            return levels.values
-        return self.stop_weights(levels) if self["stop"] == "gu" else super().ideal_order(levels)
-
-    def stop_weights(self, levels: Levels) -> Floats:
-        """Return the stop weight of each level: its entry in ``stops``, else its gain."""
-        return levels.table(self.overrides("stops"), levels.table(self.overrides("gains")))
-
-    def mean_rank_biased(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        """Return the mean of the rank-biased sum: each document weighs gamma times the one before."""
-        series = stopping.geometric_sum(tied.view, self["gamma"], self["norm"])
-        return tied.rank_biased(1.0 / series, self["gamma"], utility)
 
     def stop(self, view: View) -> Floats:
-        return self.DISTRIBUTIONS[self["stop"]].compute(self, view)
+        return self._stop.stop(self, view)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return self.DISTRIBUTIONS[self["stop"]].mean(self, tied, utility)
+        return self._stop.mean_stop(self, tied, utility)
+
+    def utility(self, view: View) -> Floats:
+        return self._utility.utility(self, view)
+
+    def mean_utility(self, view: View) -> Utility:
+        return self._utility.mean_utility(self, view)
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return self._utility.columns(self, views)
+
+    def ideal_order(self, levels: Levels) -> Floats:
+        if self._utility is RankUtility and self["stop"] in _PREFERRED:
+            return levels.values
+        return self.stop_weights(levels) if self["stop"] == "gu" else super().ideal_order(levels)
 
 
 NCU = register(_NCU())

@@ -10,7 +10,7 @@ from ir_graded.core.views import View, Views
 
 from .base import COMMON, BlendedRatioMeasure, BlendedUtility, Contributions, TiedContributions, register
 from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
-from .stopping import first, preferred, safe_divide, uniform, up_to_preferred
+from .stopping import first, safe_divide, uniform
 
 __all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "nCG"]
 
@@ -22,17 +22,7 @@ WHY_NO_EXCHANGE = (
 )
 
 
-class _UniformStop(BlendedUtility):
-    """A measure whose users are equally likely to stop at each relevant document."""
-
-    def stop(self, view: View) -> Floats:
-        return uniform(view, self["norm"])
-
-    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        return tied.weighted(self.stop(tied.view), utility)
-
-
-class _Q(_UniformStop):
+class _Q(BlendedUtility):
     r"""AP for graded relevance: the mean over the relevant documents of the blended ratio at their ranks.
 
     ``Q = 1/R * sum over relevant ranks n of BR(n)`` with
@@ -41,9 +31,9 @@ class _Q(_UniformStop):
     Formula:
         Q = \frac{1}{R} \sum_{n \in \mathcal{N}} \mathrm{BR}(n)
 
-    Use it if all relevant documents matter and better ones matter more. It is the first choice if you would
-    use AP and have levels: with ``beta=0`` it is AP, and it told more pairs of systems apart than AP in our
-    measurements (docs/guide/choosing.rst). ``norm='cutoff'`` gives the Q@k of NTCIREVAL.
+    Use it if all relevant documents matter and better ones matter more: it is AP with levels, and told more
+    pairs of systems apart than AP in our measurements (docs/guide/choosing.rst). ``norm='cutoff'`` gives the
+    Q@k of NTCIREVAL.
 
     Users want all relevant documents, and value highly relevant ones more. Binary counterpart: AP.
 
@@ -51,15 +41,15 @@ class _Q(_UniformStop):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.Q], qrels, run)
+        >>> measure, qrels = ir_graded.Q, {"1": {"a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}})
         {Q: 0.75}
 
     Lacks exchange:
-        >>> measure, qrels = ir_graded.Q, {"1": {"a": 100, "b": 1}}
+        >>> qrels = {"1": {"a": 100, "b": 1}}
         >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.985483..., 0.509900...]
+        >>> measure.calc_aggregate(qrels, changed) < measure.calc_aggregate(qrels, run)
+        True
     """
 
     NAME = "Q"
@@ -67,8 +57,14 @@ class _Q(_UniformStop):
     LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS, "norm": NORM}
 
+    def stop(self, view: View) -> Floats:
+        return uniform(view, self["norm"])
 
-class _AWP(_UniformStop):
+    def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
+        return tied.weighted(self.stop(tied.view), utility)
+
+
+class _AWP(_Q):
     r"""The mean over the relevant documents of cumulative gain over ideal cumulative gain at their ranks.
 
     ``AWP = 1/R * sum over relevant ranks n of cg(n) / cg*(n)``; this is Q with beta=inf. In [0, 1].
@@ -76,29 +72,21 @@ class _AWP(_UniformStop):
     Formula:
         \mathrm{AWP} = \frac{1}{R} \sum_{n \in \mathcal{N}} \frac{\mathrm{cg}(n)}{\mathrm{cg}^{*}(n)}
 
-    Use it to compare with results of early NTCIR workshops. Below rank R the denominator no longer grows, so
-    a relevant document at rank R + 1 adds as much as one at rank 1,000. Use ``Q`` otherwise, which does not
-    have this weakness.
+    Use it to compare with results of early NTCIR workshops, and ``Q`` otherwise: below rank R, a relevant
+    document adds as much at any rank.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
     Judgments" (IPSJ SIG Notes, 2001).
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.AWP], qrels, run)
+        >>> measure, qrels = ir_graded.AWP, {"1": {"a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 3.0, "x": 2.0, "a": 1.0}})
         {AWP: 0.75}
-
-    Lacks exchange:
-        >>> measure, qrels = ir_graded.AWP, {"1": {"a": 100, "b": 1}}
-        >>> run, changed = {"1": {"x": 3.0, "a": 2.0, "b": 1.0}}, {"1": {"b": 3.0, "a": 2.0, "x": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.995049..., 0.505]
     """
 
     NAME = "AWP"
     PRETTY_NAME = "Average Weighted Precision"
-    LACKS = {"exchange": WHY_NO_EXCHANGE}
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
 
@@ -113,13 +101,7 @@ WHY_NO_SWAP = (
 )
 
 
-class _OneDocumentMeasure(BlendedUtility):
-    """Base class of the three measures: their parameters, and the blended ratio as utility."""
-
-    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
-
-
-class _O(_OneDocumentMeasure):
+class _O(BlendedUtility):
     r"""RR for graded relevance: the blended ratio at the first relevant document.
 
     ``O = BR(n1)``, n1 the rank of the first relevant document retrieved; 0 without one. In [0, 1];
@@ -129,8 +111,7 @@ class _O(_OneDocumentMeasure):
         \text{O-measure} = \mathrm{BR}(n_{1})
 
     Use it if the user stops at the first relevant document of any level and gains more from a better one, as
-    in known-item search and question answering. It ignores everything below that rank; ``P-measure`` waits
-    for the best document retrieved.
+    in known-item search and question answering. ``P-measure`` waits for the best document retrieved.
 
     Users stop at the first relevant document. Binary counterpart: RR.
 
@@ -158,6 +139,7 @@ class _O(_OneDocumentMeasure):
         "exchange": "a document that moves above the first relevant one replaces it, even if its gain is "
         "smaller"
     }
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
     def stop(self, view: View) -> Floats:
         return first(view)
@@ -166,19 +148,18 @@ class _O(_OneDocumentMeasure):
         return tied.first(utility)
 
 
-class _P_measure(_OneDocumentMeasure):
+class _P_measure(BlendedUtility):
     r"""The blended ratio at the preferred rank: the rank of the first of the best documents retrieved.
 
     ``P-measure = BR(rp)``; the preferred rank rp is the first rank with a document of the highest level
-    retrieved (within the cutoff). 0 if nothing relevant is retrieved. In [0, 1].
+    retrieved within the cutoff. In [0, 1]; 0 if nothing relevant is retrieved.
 
     Formula:
         \text{P-measure} = \mathrm{BR}(r_{p})
 
-    Use it if one highly relevant document is enough and the user reads on until it is found. The preferred
-    rank is that of the first document of the highest level *retrieved*: for a run without documents of the
-    best level, it is the rank of the best document in the run. The measure depends on one rank per topic and
-    therefore tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst): plan for more topics.
+    Use it if one highly relevant document is enough and the user reads on until it is found. For a run
+    without documents of the best level, rp is the rank of its best document. The measure depends on one rank
+    per topic and tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst).
 
     Users need one highly relevant document.
 
@@ -188,29 +169,30 @@ class _P_measure(_OneDocumentMeasure):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 2.0, "s": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.P_measure], qrels, run)  # 6/7
+        >>> measure, qrels = ir_graded.P_measure, {"1": {"s": 3, "a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 2.0, "s": 1.0}})  # 6/7
         {P-measure: 0.857142...}
 
     Lacks swap:
-        >>> measure, qrels = ir_graded.P_measure, {"1": {"t": 10, "s": 2, "b": 1}}
-        >>> run, changed = {"1": {"b": 2.0, "s": 1.0}}, {"1": {"s": 2.0, "b": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.357142..., 0.272727...]
+        >>> qrels = {"1": {"t": 10, "s": 2, "b": 1}}
+        >>> run, changed = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}, {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
+        >>> measure.calc_aggregate(qrels, changed) < measure.calc_aggregate(qrels, run)
+        True
     """
 
     NAME = "P-measure"
     PRETTY_NAME = "P-measure"
     LACKS = {"swap": WHY_NO_SWAP}
+    SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
     def stop(self, view: View) -> Floats:
-        return preferred(view)
+        return np.asarray(view.n == view.rp[view.topic], dtype=np.float64)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         return tied.preferred(tied.view.level_index, utility)
 
 
-class _P_plus(_OneDocumentMeasure):
+class _P_plus(_P_measure):
     r"""The mean blended ratio over the relevant documents down to the preferred rank.
 
     ``P+ = 1/C(rp) * sum over relevant ranks n <= rp of BR(n)``; rp as for P-measure. In [0, 1].
@@ -228,24 +210,18 @@ class _P_plus(_OneDocumentMeasure):
 
     Example:
         >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"s": 3, "a": 2, "b": 1}}, {"1": {"b": 3.0, "a": 2.0, "s": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.P_plus], qrels, run)
+        >>> measure, qrels = ir_graded.P_plus, {"1": {"s": 3, "a": 2, "b": 1}}
+        >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"b": 3.0, "a": 2.0, "s": 1.0}})
         {P+: 0.738095...}
-
-    Lacks swap:
-        >>> measure, qrels = ir_graded.P_plus, {"1": {"t": 10, "s": 2, "b": 1}}
-        >>> run = {"1": {"x": 3.0, "b": 2.0, "s": 1.0}}
-        >>> changed = {"1": {"x": 3.0, "s": 2.0, "b": 1.0}}
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.227678..., 0.214285...]
     """
 
     NAME = "P+"
     PRETTY_NAME = "P-plus"
-    LACKS = {"swap": WHY_NO_SWAP}
 
     def stop(self, view: View) -> Floats:
-        return up_to_preferred(view)
+        seen = view.n <= view.rp[view.topic]
+        C_rp = np.bincount(view.topic[seen], minlength=view.levels.topics)
+        return np.where(seen, 1.0 / C_rp[view.topic], 0.0)
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
         return tied.up_to_preferred(tied.view.level_index, utility)
@@ -257,17 +233,18 @@ P_plus = register(_P_plus(), "P-plus", "Pplus")
 
 
 class AtRankMeasure(BlendedRatioMeasure):
-    """A blended ratio at one rank of each topic."""
+    """A blended ratio at one rank of each topic: a required cutoff, else rank R."""
 
     def rank(self, view: View) -> Ints:
-        """Return the rank that the measure uses in each topic, shape ``(topics,)``; 0 where there is none."""
-        raise NotImplementedError  # pragma: no cover
+        """Return the rank that the measure uses in each topic, at least 1, shape ``(topics,)``."""
+        if self.SUPPORTED_PARAMS["cutoff"] is REQUIRED_CUTOFF:
+            return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
+        # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
+        return np.maximum(view.R, 1)
 
     def score(self, views: Views) -> Floats:
         view = views[self.cut]
-        # Without relevant documents there is no rank R, and the ratio is 0 at any rank.
-        rank = np.maximum(self.rank(view), 1)
-        ratio = self.graded(view).BR_at(rank, self.beta)
+        ratio = self.graded(view).BR_at(self.rank(view), self.beta)
         # Rounding can put a perfect list one ulp above 1.
         return np.minimum(ratio, 1.0)
 
@@ -283,29 +260,15 @@ class AtRankMeasure(BlendedRatioMeasure):
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
-        rank = np.maximum(self.rank(tied.view), 1)
-        return TiedContributions(tied, tied.at_rank(rank, self.graded(tied.view).mean_utility(self.beta)))
+        utility = self.graded(tied.view).mean_utility(self.beta)
+        return TiedContributions(tied, tied.at_rank(self.rank(tied.view), utility))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
         return {**self.gain_columns(view), "BR": self.graded(view).BR(self.beta)}
 
 
-class _AtR(AtRankMeasure):
-    """A blended ratio at rank R, the number of relevant documents of the topic."""
-
-    def rank(self, view: View) -> Ints:
-        return view.R
-
-
-class _AtCutoff(AtRankMeasure):
-    """A blended ratio at the cutoff, which is required."""
-
-    def rank(self, view: View) -> Ints:
-        return np.full(view.levels.topics, self["cutoff"], dtype=np.int64)
-
-
-class _R_measure(_AtR):
+class _R_measure(AtRankMeasure):
     r"""R-precision for graded relevance: the blended ratio at rank R.
 
     ``R-measure = BR(R)``, where R is the number of relevant documents of the topic. In [0, 1]; beta=0 is
@@ -314,16 +277,14 @@ class _R_measure(_AtR):
     Formula:
         \text{R-measure} = \mathrm{BR}(R)
 
-    Use it as R-precision with levels, to treat topics of any size fairly. It ignores the order down to rank R
-    and everything below.
+    Use it as R-precision with levels, for topics of any size. The order down to rank R has no effect.
 
     Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.R_measure], qrels, run)
-        {R-measure: 0.5}
+        >>> import ir_graded
+        >>> ir_graded.R_measure.calc_aggregate({"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.5
     """
 
     NAME = "R-measure"
@@ -331,7 +292,7 @@ class _R_measure(_AtR):
     SUPPORTED_PARAMS = {**COMMON, "beta": BETA, "gains": GAINS}
 
 
-class _R_WP(_AtR):
+class _R_WP(AtRankMeasure):
     r"""Cumulative gain over ideal cumulative gain at rank R.
 
     ``R-WP = cg(R) / cg*(R)``. In [0, 1].
@@ -339,17 +300,15 @@ class _R_WP(_AtR):
     Formula:
         \text{R-WP} = \frac{\mathrm{cg}(R)}{\mathrm{cg}^{*}(R)}
 
-    Use it to treat topics of any size fairly. It depends only on the sum of gains down to rank R, the number
-    of relevant documents, and ignores the order above it and everything below.
+    Use it for topics of any size. It ignores the order down to rank R and everything below.
 
     Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
     Judgments" (IPSJ SIG Notes, 2001).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.R_WP], qrels, run)
-        {R-WP: 0.75}
+        >>> import ir_graded
+        >>> ir_graded.R_WP.calc_aggregate({"1": {"a": 3, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.75
     """
 
     NAME = "R-WP"
@@ -357,7 +316,7 @@ class _R_WP(_AtR):
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS}
 
 
-class _nCG(_AtCutoff):
+class _nCG(AtRankMeasure):
     r"""Cumulative gain over ideal cumulative gain at the cutoff.
 
     ``nCG@k = cg(k) / cg*(k)``; if the run is shorter than k, cg keeps its last value. In [0, 1].
@@ -365,8 +324,7 @@ class _nCG(_AtCutoff):
     Formula:
         \mathrm{nCG@}k = \frac{\mathrm{cg}(k)}{\mathrm{cg}^{*}(k)}
 
-    Use it for the sum of gains in the first k ranks, as a share of the largest possible sum. The order within
-    these ranks does not matter. If it should, use nDCG@k of ir-measures or ``Q``.
+    Use it for the sum of gains in the first k ranks. If their order matters, use nDCG@k or ``Q``.
 
     Users read one page of k results. Binary counterpart: P@k.
 
@@ -374,10 +332,9 @@ class _nCG(_AtCutoff):
     doi:10.1145/582415.582418.
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.nCG@2], qrels, run)
-        {nCG@2: 0.25}
+        >>> import ir_graded
+        >>> (ir_graded.nCG @ 2).calc_aggregate({"1": {"a": 3, "b": 1}}, {"1": {"b": 2.0, "x": 1.0}})
+        0.25
     """
 
     NAME = "nCG"
@@ -385,7 +342,7 @@ class _nCG(_AtCutoff):
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "gains": GAINS}
 
 
-class _BR(_AtCutoff):
+class _BR(AtRankMeasure):
     r"""The blend of precision and normalised cumulative gain at the cutoff.
 
     ``BR@k = (C(k) + beta cg(k)) / (k + beta cg*(k))``; if the run is shorter than k, C and cg keep their
@@ -394,21 +351,20 @@ class _BR(_AtCutoff):
     Formula:
         \mathrm{BR@}k = \mathrm{BR}(k)
 
-    Use it for one page of k results if both the number of relevant documents and their levels matter. It is
-    the utility in ``Q``, ``P-measure`` and ``NCU``.
+    Use it for one page of k results if both the number of relevant documents and their levels matter.
 
     Users read one page of k results. Binary counterpart: P@k.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
 
     Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}}
-        >>> ir_measures.calc_aggregate([ir_graded.BR@2], qrels, run)
-        {BR@2: 0.5}
+        >>> import ir_graded
+        >>> measure = ir_graded.BR @ 2
+        >>> measure.calc_aggregate({"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.5
 
     Lacks ideal:
-        >>> measure, qrels, run = ir_graded.BR @ 2, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> measure.calc_aggregate(qrels, run)  # 2/3
         0.666666...
     """

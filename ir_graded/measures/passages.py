@@ -10,7 +10,7 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.facets import ASPECTS, SPAN, Facet
-from ir_graded.core.levels import Aspects, Highlights
+from ir_graded.core.levels import Aspects, Highlights, Levels
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints, maximum_from
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
@@ -72,19 +72,17 @@ class PassageMeasure(GradedMeasure):
 class _MAgP(PassageMeasure):
     r"""AP over articles, each weighted by the F-score of the text found in it.
 
-    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)`` with
-    ``gP(r) = 1/r * sum of F over the first r articles`` and
-    ``F(a) = (1 + beta^2) P(a) R(a) / (beta^2 P(a) + R(a))``, where P(a) and R(a) are precision and recall of
-    the text retrieved from article a. Numrel is the number of articles with a highlighted position. In
-    [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
+    ``AgP = 1/Numrel * sum over ranks r of articles with relevance of gP(r)``, with
+    ``gP(r) = 1/r * sum of F over the first r articles`` and ``F = (1 + beta^2) P R / (beta^2 P + R)``, P and
+    R being precision and recall of the text retrieved from an article. Numrel is the number of articles with
+    highlighted text. In [0, 1]; it is AP if articles are retrieved and highlighted as a whole.
 
     Formula:
         \mathrm{AgP} = \frac{1}{\mathrm{Numrel}} \sum_{r} \mathrm{gP}(r)
         \mathrm{gP}(r) = \frac{1}{r} \sum_{i \le r} F(a_{i})
 
-    Use it for runs that point into documents if both the ranking of the articles and the text chosen in each
-    should count. INEX 2009 and 2010 used ``beta=0.25``, the paper ``beta=1`` (the default). Qrels and run
-    need the columns ``start`` and ``length``.
+    Use it for runs that point into documents, to score both the ranking of the articles and the text chosen
+    in each. INEX 2009 and 2010 used ``beta=0.25``, the paper ``beta=1`` (the default).
 
     Users read passages within articles. Binary counterpart: AP of articles.
 
@@ -127,14 +125,13 @@ class _MAgP(PassageMeasure):
 class _gP(PassageMeasure):
     r"""The mean F-score of the first articles.
 
-    ``gP@k = 1/k * sum of F over the first k articles``; the divisor is k even if the run has fewer articles.
-    In [0, 1].
+    ``gP@k = 1/k * sum of F over the first k articles``, also if the run has fewer articles. In [0, 1].
 
     Formula:
         \mathrm{gP@}k = \frac{1}{k} \sum_{i \le k} F(a_{i})
 
-    Use it as the precision of the first k articles of a run with passages. It divides by k even if the run
-    has fewer articles, as P@k does; the INEX tool then returns the value at the last rank.
+    Use it as the precision of the first k articles of a run with passages. For runs with fewer articles, the
+    INEX tool returns the value at the last rank instead.
 
     Users read passages within articles. Binary counterpart: P@k of articles.
 
@@ -174,16 +171,13 @@ class _gP(PassageMeasure):
 class _gR(PassageMeasure):
     r"""The share of the articles with relevance that are among the first k articles.
 
-    ``gR@k = articles with relevance among the first k / Numrel``. In [0, 1].
-
-    ``beta`` has no effect on the recall of articles.
+    ``gR@k = articles with relevance among the first k / Numrel``, whatever ``beta`` is. In [0, 1].
 
     Formula:
         \mathrm{gR@}k = \frac{1}{\mathrm{Numrel}} \,\left|\{ i \le k : a_{i} \text{ has highlighted text}
             \}\right|
 
-    Use it as the recall of articles in the first k articles of a run with passages, whatever text was found
-    in them.
+    Use it as the recall of articles of a run with passages, whatever text was found in them.
 
     Users read passages within articles. Binary counterpart: R@k of articles.
 
@@ -242,11 +236,22 @@ OVERLAP_OR_ERROR = Choice(
 RECALL = Number("the point of recall at which precision is taken", low=0, high=1, required=True)
 GRADED = Flag("weight each character by the gain of the highest level that highlights it")
 
-_CHUNKS = "Smith and Troynikov 2024"
-
 
 class CharacterMeasure(GradedMeasure):
-    """A measure of rows of a run that are passages; it needs the columns start and length."""
+    """A measure of rows of a run that are passages; it needs the columns start and length.
+
+    Example:
+        >>> import ir_graded, pandas as pd
+        >>> measure = ir_graded.CharP @ 1
+
+    Lacks swap:
+        >>> two = {"query_id": "1", "doc_id": ["a", "b"]}
+        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
+        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
+        >>> changed = run.assign(score=[2, 1])
+        >>> measure.calc_aggregate(qrels, changed) < measure.calc_aggregate(qrels, run)
+        True
+    """
 
     NEEDS: ClassVar[tuple[Facet, ...]] = (SPAN,)
     NEEDS_ROWS = True
@@ -293,16 +298,15 @@ class SetMeasure(CharacterMeasure):
 class _CharP(SetMeasure):
     r"""The share of characters in the first rows that are highlighted.
 
-    ``CharP@k = highlighted characters found in the first k rows / characters in these rows``. All rows count,
-    including those of unjudged articles. With ``overlap='retrieved'`` text in several rows counts in the
-    length of each row and is found once, so that repeating text does not raise the score. With ``'once'`` it
-    counts once in numerator and denominator. With ``'each'`` each row is counted separately. In [0, 1].
+    ``CharP@k = highlighted characters found in the first k rows / characters in these rows``, including rows
+    of unjudged articles. Text in several rows counts in the length of each row and is found once with
+    ``overlap='retrieved'``, so that repeating text does not raise the score; it counts once with ``'once'``,
+    and in each row with ``'each'``. In [0, 1].
 
     Formula:
         \mathrm{CharP@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k)}
 
-    Use it to measure the share of relevant text in the text that a retriever returns; see
-    docs/guide/chunks.rst.
+    Use it for the share of relevant text in the text that a retriever returns; see docs/guide/chunks.rst.
 
     Users read the first k passages or chunks, as a language model does. Binary counterpart: P@k of
     characters.
@@ -315,16 +319,9 @@ class _CharP(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.CharP], qrels, run)
-        {CharP: 0.571428...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.CharP @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [1.0, 0.05]
+        >>> measure = ir_graded.CharP @ 1
+        >>> ir_measures.calc_aggregate([ir_graded.CharP, measure], qrels, run)
+        {CharP: 0.571428..., CharP@1: 1.0}
     """
 
     NAME = "CharP"
@@ -339,13 +336,10 @@ class _CharP(SetMeasure):
 class _CharR(SetMeasure):
     r"""The share of the highlighted characters that the first rows hold.
 
-    ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``.
-    With ``graded=True`` each character is weighted by the gain of the highest level that highlights it:
-    ``sum of gain over the characters found / sum of gain over all highlighted characters``. With
-    ``overlap='each'`` each row is counted separately. Text in several rows is then found several times, and
-    recall **may exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
-
-    ``gains`` needs graded=True.
+    ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``. With
+    ``graded=True``, which ``gains`` need, each character is weighted by the gain of the highest level that
+    highlights it. With ``overlap='each'`` text in several rows is found several times, and recall **may
+    exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
 
     Formula:
         \mathrm{CharR@}k = \frac{\mathrm{found}(k)}{N}
@@ -363,16 +357,9 @@ class _CharR(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.CharR @ 1, ir_graded.CharR(overlap="each")], qrels, run)
+        >>> measure = ir_graded.CharR @ 1
+        >>> ir_measures.calc_aggregate([measure, ir_graded.CharR(overlap="each")], qrels, run)
         {CharR@1: 0.75, CharR(overlap='each'): 1.25}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.CharR @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.5, 0.25]
     """
 
     NAME = "CharR"
@@ -427,7 +414,7 @@ class _CharF(SetMeasure):
     Formula:
         F = \frac{(1 + \beta^{2})\, P\, R}{\beta^{2} P + R}
 
-    Use it to combine precision and recall of the characters in the first rows; see docs/guide/chunks.rst.
+    Use it for one number for precision and recall of characters; see docs/guide/chunks.rst.
 
     Users read the first k passages or chunks, as a language model does.
 
@@ -438,16 +425,9 @@ class _CharF(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.CharF], qrels, run)
-        {CharF: 0.727272...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.CharF @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.666666..., 0.083333...]
+        >>> measure = ir_graded.CharF @ 1
+        >>> ir_measures.calc_aggregate([ir_graded.CharF, measure], qrels, run)
+        {CharF: 0.727272..., CharF@1: 0.857142...}
     """
 
     NAME = "CharF"
@@ -470,7 +450,7 @@ class _IoU(SetMeasure):
     Formula:
         \mathrm{IoU@}k = \frac{\mathrm{found}(k)}{\mathrm{retrieved}(k) + N - \mathrm{found}(k)}
 
-    Use it for one number that penalises both irrelevant text and missing text; see docs/guide/chunks.rst.
+    Use it for one number that penalises irrelevant and missing text; see docs/guide/chunks.rst.
 
     Users read the first k passages or chunks, as a language model does.
 
@@ -481,16 +461,9 @@ class _IoU(SetMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 20], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.IoU(overlap="once")], qrels, run)
-        {IoU(overlap='once'): 0.666666...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.IoU @ 1, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.5, 0.043478...]
+        >>> measure = ir_graded.IoU @ 1
+        >>> ir_measures.calc_aggregate([ir_graded.IoU(overlap="once"), measure], qrels, run)
+        {IoU(overlap='once'): 0.666666..., IoU@1: 0.75}
     """
 
     NAME = "IoU"
@@ -529,8 +502,7 @@ class _iP(InterpolatedPrecision):
     Formula:
         \mathrm{iP@}x = \max \{ P[r] : R[r] \ge x \}
 
-    Use it to measure precision early in a ranking of passages that do not overlap. ``iP@0.01`` was the
-    official measure of INEX's focused task in 2008.
+    Use it for precision early in a ranking. ``iP@0.01`` was official in INEX's focused task of 2008.
 
     Users read passages one after the other. Binary counterpart: AP of characters.
 
@@ -543,16 +515,9 @@ class _iP(InterpolatedPrecision):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.iP @ 0.01, ir_graded.iP @ 0.9], qrels, run)
-        {iP@0.01: 1.0, iP@0.9: 0.571428...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.iP @ 0.5, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [1.0, 0.136363...]
+        >>> measure = ir_graded.iP @ 0.5
+        >>> ir_measures.calc_aggregate([measure, ir_graded.iP @ 0.9], qrels, run)
+        {iP@0.5: 1.0, iP@0.9: 0.571428...}
     """
 
     NAME = "iP"
@@ -579,8 +544,8 @@ class _AiP(InterpolatedPrecision):
     Formula:
         \mathrm{AiP} = \frac{1}{101} \sum_{i=0}^{100} \mathrm{iP@}\tfrac{i}{100}
 
-    Use it for runs that rank passages which do not overlap, to average precision over all points of recall.
-    It is the official measure of INEX's focused task, where its mean is called MAiP.
+    Use it to average the precision of passages that do not overlap over all points of recall. Its mean, MAiP,
+    is the official measure of INEX's focused task.
 
     Users read passages one after the other. Binary counterpart: AP of characters.
 
@@ -591,16 +556,9 @@ class _AiP(InterpolatedPrecision):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
         >>> qrels = pd.DataFrame({"relevance": [1], **gold})
         >>> run = pd.DataFrame({"score": [2, 1], **gold, "start": [0, 30], "length": [30, 40]})
-        >>> ir_measures.calc_aggregate([ir_graded.AiP], qrels, run)
+        >>> measure = ir_graded.AiP
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
         {AiP: 0.893917...}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.AiP, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.538703..., 0.102610...]
     """
 
     NAME = "AiP"
@@ -625,8 +583,8 @@ iP = register(_iP())
 AiP = register(_AiP(), "MAiP")
 
 
-#: Characters whose summands are in memory at a time, and the largest number that is summed at all.
-_BLOCK, _MOST = 1 << 20, 1 << 32
+#: Characters whose summands are in memory at a time, and the longest piece of text that is summed.
+_BLOCK, _LONGEST = 1 << 20, 1 << 25
 
 
 class GenomicsMeasure(CharacterMeasure):
@@ -658,16 +616,15 @@ class _PassageAP(GenomicsMeasure):
 
     ``PassageAP = sum over rows that find text of num/den / (rows that find text + spans never chosen)``. Each
     row chooses the first highlighted span, in the order of the qrels, with which it shares a character. num
-    is the number of characters shared so far, den the sum of the lengths of all rows so far. A row over two
-    spans finds only the first, and text that is found twice counts twice, as in the official program.
-    In [0, 1].
+    is the number of characters shared so far, den the sum of the lengths of all rows so far. Text that is
+    found twice counts twice, as in the official program. In [0, 1].
 
     Formula:
         \mathrm{PassageAP} = \frac{1}{\mathrm{rows} + \mathrm{never}} \sum_{r}
             \frac{\mathrm{num}(r)}{\mathrm{den}(r)}
 
-    Use it to compare with TREC Genomics, where it is called PASSAGE MAP. Its value changes if a highlighted
-    span is split in two, so use ``Passage2AP`` for other purposes.
+    Use it to compare with TREC Genomics (PASSAGE MAP), and ``Passage2AP`` otherwise: splitting a highlighted
+    span changes the value of ``PassageAP``.
 
     Users read passages one after the other, as in TREC Genomics.
 
@@ -678,16 +635,9 @@ class _PassageAP(GenomicsMeasure):
         >>> gold = {"query_id": "1", "doc_id": "a", "start": [0, 20], "length": [30, 40]}
         >>> qrels = pd.DataFrame({"relevance": 1, **gold})
         >>> run = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "score": 1, "start": 10, "length": 40})
-        >>> ir_measures.calc_aggregate([ir_graded.PassageAP], qrels, run)
+        >>> measure = ir_graded.PassageAP
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
         {PassageAP: 0.25}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.PassageAP, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.568181..., 0.093181...]
     """
 
     NAME = "PassageAP"
@@ -700,18 +650,20 @@ class _PassageAP(GenomicsMeasure):
         rows, spans = view.rows.spans, highlights.spans
         shared = np.minimum(rows.stop, spans.stop[chosen]) - np.maximum(rows.start, spans.start[chosen])
         found = segments.cumulative_sum(shared.astype(np.float64), view.start)
-        # Duplicate spans count once.
-        every = spans[counts]
-        distinct = np.unique(np.stack((every.article, every.start, every.stop)), axis=1)
-        of_topic = segments.count(views.levels.topic[distinct[0]], views.levels.topics)
-        one = spans[chosen]
-        used = np.unique(np.stack((one.article, one.start, one.stop)), axis=1)
-        never = of_topic - segments.count(views.levels.topic[used[0]], views.levels.topics)
+        never = _number_of_distinct(spans[counts], view.levels) - _number_of_distinct(
+            spans[chosen], view.levels
+        )
         norm = segments.count(view.topic, views.levels.topics) + never
         term = found / view.all.lengths.down_to(view.n, view.topic)
         return Contributions(
             view, term, norm.astype(np.float64), "rows that find text and spans never chosen"
         )
+
+
+def _number_of_distinct(spans: Spans, levels: Levels) -> Ints:
+    """Return the number of spans of each topic, each counted once."""
+    distinct = np.unique(np.stack((spans.article, spans.start, spans.stop)), axis=1)
+    return segments.count(levels.topic[distinct[0]], levels.topics)
 
 
 class _Passage2AP(GenomicsMeasure):
@@ -735,16 +687,9 @@ class _Passage2AP(GenomicsMeasure):
         >>> gold = {"query_id": ["1"], "doc_id": "a", "start": 10, "length": 4}
         >>> qrels = pd.DataFrame({"relevance": 1, **gold})
         >>> run = pd.DataFrame({"score": 1, **gold, "length": 2})
-        >>> ir_measures.calc_aggregate([ir_graded.Passage2AP], qrels, run)
+        >>> measure = ir_graded.Passage2AP
+        >>> ir_measures.calc_aggregate([measure], qrels, run)
         {Passage2AP: 0.5}
-
-    Lacks swap:
-        >>> measure, two = ir_graded.Passage2AP, {"query_id": "1", "doc_id": ["a", "b"]}
-        >>> qrels = pd.DataFrame({**two, "relevance": [2, 1], "start": 0, "length": 10})
-        >>> run = pd.DataFrame({**two, "score": [1, 2], "start": [5, 0], "length": [100, 10]})
-        >>> changed = run.assign(score=[2, 1])
-        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
-        [0.75, 0.299428...]
     """
 
     NAME = "Passage2AP"
@@ -768,32 +713,19 @@ class _Passage2AP(GenomicsMeasure):
 
 
 def _sums(n: Ints, others: Ints, size: Ints) -> Floats:
-    """Return the sum of (n + i) / (n + i + others) over i = 1 .. size for each element.
-
-    A closed form would lose digits.
-    """
-    if int(size.sum()) > _MOST:
-        raise InputError(
-            f"Passage2AP sums over characters one by one; {int(size.sum())} of them are too many"
-        )
-    # Long elements are split to bound the memory.
-    parts = -(-size // _BLOCK)
-    owner = np.repeat(np.arange(size.size, dtype=np.int64), parts)
-    offset = (segments.ordinals(np.repeat(np.cumsum(parts) - parts, parts)) - 1) * _BLOCK
-    length = np.minimum(size[owner] - offset, _BLOCK)
-    part_sums = np.zeros(owner.size)
-    ends = np.cumsum(length)
-    bounds = np.searchsorted(ends, np.arange(0, int(length.sum()) + _BLOCK, _BLOCK), side="right")
-    bounds[0], bounds[-1] = 0, owner.size
-    for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        some = np.arange(first, last)
-        if some.size:
-            element = np.repeat(some, length[some])
-            begin = np.cumsum(length[some]) - length[some]
-            i = np.arange(1, element.size + 1) - np.repeat(begin, length[some])
-            so_far = (n[owner] + offset)[element] + i
-            part_sums[some] = np.add.reduceat(so_far / (so_far + others[owner][element]), begin)
-    return segments.total(part_sums, owner, size.size)
+    """Return the sum of (n + i) / (n + i + others) over i = 1 .. size for each piece of text."""
+    longest = int(size.max(initial=0))
+    if longest > _LONGEST:
+        raise InputError(f"Passage2AP sums over characters one by one; {longest} in one passage are too many")
+    sums = np.zeros(size.size)
+    # A closed form would lose digits; blocks of pieces bound the memory.
+    block = (np.cumsum(size) - size) // _BLOCK
+    for some in np.split(np.arange(size.size), np.flatnonzero(np.diff(block)) + 1):
+        length = size[some]
+        begin = np.cumsum(length) - length
+        so_far = np.repeat(n[some] - begin, length) + np.arange(1, length.sum() + 1)
+        sums[some] = np.add.reduceat(so_far / (so_far + np.repeat(others[some], length)), begin)
+    return sums
 
 
 class _AspectAP(GenomicsMeasure):
@@ -801,14 +733,14 @@ class _AspectAP(GenomicsMeasure):
 
     ``AspectAP = 1/aspects of the topic * sum over rows with new aspects of new * n/d``. Each row has the
     aspects of the first highlighted span, in the order of the qrels, with which it shares a character. Rows
-    with new aspects count in n and d, rows without such a span in d, and rows with only old aspects in
-    neither. The qrels need a column aspects, with ``|`` between aspects. In [0, 1].
+    with new aspects count in n and d, rows without such a span in d, and others in neither. The qrels need a
+    column aspects, with ``|`` between aspects. In [0, 1].
 
     Formula:
         \mathrm{AspectAP} = \frac{1}{A} \sum_{r} \mathrm{new}(r)\, \frac{n(r)}{d(r)}
 
-    Use it to compare with TREC Genomics, where it is called ASPECT MAP. Read the run with ``rank='column'``
-    to rank as the official tool does.
+    Use it to compare with TREC Genomics (ASPECT MAP). Read the run with ``rank='column'`` to rank as the
+    official tool does.
 
     Users read passages one after the other, as in TREC Genomics.
 

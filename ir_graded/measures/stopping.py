@@ -1,8 +1,6 @@
 """Stop distributions: the probability that a user stops at each relevant document.
 
-Each function returns the probabilities at the relevant documents that the run retrieved; at all other ranks
-they are 0. Relevant documents that were not retrieved keep their probability, so the sum over a run may be
-below 1.
+Relevant documents that were not retrieved keep their probability, so the sum over a run may be below 1.
 """
 
 from __future__ import annotations
@@ -32,14 +30,7 @@ def uniform(view: View, norm: str = "all") -> Floats:
     return np.asarray(1.0 / recall_base(view, norm)[view.topic])
 
 
-def rank_biased(view: View, gamma: float, norm: str = "all") -> Floats:
-    """Return p_rb = gamma^(C(n)-1) / sum_{i=1..R} gamma^(i-1) (Sakai and Robertson 2008)."""
-    if gamma == 1:
-        return uniform(view, norm)
-    return np.asarray(gamma ** (view.C - 1.0) / geometric_sum(view, gamma, norm))
-
-
-def geometric_sum(view: View, gamma: float, norm: str = "all") -> Floats:
+def geometric_sum(view: View, gamma: float, norm: str) -> Floats:
     """Return sum_{i=1..R} gamma^(i-1) of the topic of each document."""
     terms = recall_base(view, norm)[view.topic]
     if gamma == 1:
@@ -53,24 +44,12 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
     """Return p_gu = weight of the level / sum of weights of relevant documents (Sakai and Robertson 2008)."""
     ideal = view.levels.ideal(view.cut.rel, weights)
     total = ideal.first(recall_base(view, norm), np.arange(view.levels.topics, dtype=np.int64))
-    return safe_divide(ideal.in_units(weights[view.level_index], view.topic), total[view.topic])
+    return safe_divide(weights[view.level_index], total[view.topic])
 
 
 def first(view: View) -> Floats:
     """Return 1 at the first relevant document (O-measure; RR), else 0."""
     return np.asarray(view.C == 1, dtype=np.float64)
-
-
-def preferred(view: View) -> Floats:
-    """Return 1 at the preferred rank rp (Sakai 2006), else 0."""
-    return np.asarray(view.n == view.rp[view.topic], dtype=np.float64)
-
-
-def up_to_preferred(view: View) -> Floats:
-    """Return 1/C(rp) at each relevant document down to the preferred rank (P+; Sakai 2006)."""
-    seen = view.n <= view.rp[view.topic]
-    C_rp = np.bincount(view.topic[seen], minlength=view.levels.topics)
-    return np.where(seen, 1.0 / C_rp[view.topic], 0.0)
 
 
 def satisfaction(gain: Floats, gmax: float | Floats) -> Floats:

@@ -316,10 +316,10 @@ def is_better(measure, better, worse):
 
 
 def blocks(declared):
-    """Return the counterexamples in a class's docstring by property, each after the main example's code."""
+    """Return the counterexamples in a class's docstring by property, each after the example if it has one."""
     found = sections(declared)
     return {
-        name.removeprefix("Lacks "): f"{found['Example']}\n{code}\n"
+        name.removeprefix("Lacks "): f"{found.get('Example', '')}\n{code}\n"
         for name, code in found.items()
         if name.startswith("Lacks ")
     }

@@ -100,13 +100,13 @@ def graded_uniform(view):
     [
         (stopping.uniform, [1 / 10] * 5),
         (
-            lambda view: stopping.rank_biased(view, 0.7),
+            ir_graded.NCU(stop="rb", gamma=0.7).stop,
             [0.7**i / math.fsum(0.7**j for j in range(10)) for i in range(5)],
         ),
         (graded_uniform, [3 / 19, 2 / 19, 3 / 19, 1 / 19, 2 / 19]),
         (stopping.first, [1, 0, 0, 0, 0]),
-        (stopping.preferred, [1, 0, 0, 0, 0]),
-        (stopping.up_to_preferred, [1, 0, 0, 0, 0]),
+        (ir_graded.P_measure.stop, [1, 0, 0, 0, 0]),
+        (ir_graded.P_plus.stop, [1, 0, 0, 0, 0]),
         (lambda view: stopping.cascade(view, (), 3), [3 / 4, 1 / 8, 3 / 32, 1 / 128, 3 / 256]),
     ],
     ids=["uniform", "rank-biased", "graded-uniform", "first", "preferred", "up to preferred", "cascade"],
@@ -117,7 +117,7 @@ def test_stop_probabilities_match_at_the_five_ranks(stop, expected):
 
 @pytest.mark.parametrize(
     ("stop", "expected"),
-    [(stopping.preferred, [0, 0, 1]), (stopping.up_to_preferred, [1 / 3, 1 / 3, 1 / 3])],
+    [(ir_graded.P_measure.stop, [0, 0, 1]), (ir_graded.P_plus.stop, [1 / 3, 1 / 3, 1 / 3])],
     ids=["preferred", "up to preferred"],
 )
 def test_the_user_of_p_continues_to_the_best_document(stop, expected):

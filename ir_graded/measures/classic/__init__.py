@@ -1,7 +1,6 @@
 """The classic measures of ir-measures, computed together with the graded measures in one pass over a run.
 
-Values are equal to those of the providers of ir-measures, which still come first in its calls. Levels that
-are not whole numbers, which those providers reject, are supported.
+Levels that are not whole numbers, which the providers of ir-measures reject, are supported.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ __all__ = ["CLASSICS", "Classic", "check_computable", "scorer_of"]
 
 
 def scorer_of(measure: Measure) -> Scorer | None:
-    """Return the scorer of a measure: the measure itself if it is of this package, or its classic.
-
-    Return None for measures, parameters and values that only other providers of ir-measures compute.
+    """Return the measure itself if it is of this package, or its classic; None if only others compute it.
 
     Example:
         >>> from ir_measures import AP, SetAP

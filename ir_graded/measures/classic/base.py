@@ -1,9 +1,4 @@
-"""Base class of the classic measures: those of ir-measures that this package computes from views.
-
-Each classic is one class. ``@register`` adds it to ``CLASSICS``, which the provider, the command line and the
-tests use. Its values equal those of the provider that ir-measures prefers for it. Parameters and values that
-no provider of ir-measures defines are left to ir-measures.
-"""
+"""Base classes of the classics: measures of ir-measures, with the values of the provider that it prefers."""
 
 from __future__ import annotations
 
@@ -15,8 +10,9 @@ from ir_measures.measures import Measure
 
 from ir_graded.core import segments
 from ir_graded.core.segments import Floats
-from ir_graded.core.views import Cut, View
-from ir_graded.measures.base import Scorer, check_lacks
+from ir_graded.core.tie_means import SEEN, TiedDocuments
+from ir_graded.core.views import Cut, View, Views
+from ir_graded.measures.base import Contributions, Scorer, TiedContributions, check_lacks
 from ir_graded.measures.params import NOT_PROVIDED
 
 #: Class of each classic by its name in ir-measures.
@@ -29,15 +25,9 @@ _TREC_INTEGERS_BELOW = 2**31
 
 
 class Classic(Scorer):
-    """Base class of the scorers of measures of ir-measures.
+    """Scorer of a measure of ir-measures."""
 
-    Attributes:
-        MEASURE: the measure object of ir-measures, without parameters.
-
-    Args:
-        measure: the measure object of ir-measures to compute.
-    """
-
+    #: The measure without parameters.
     MEASURE: ClassVar[Measure]
     #: Whether the score depends on the order of the documents.
     RANKED: ClassVar[bool] = True
@@ -64,6 +54,33 @@ class Classic(Scorer):
     @property
     def cut(self) -> Cut:
         return Cut(float(self["rel"] or 1), bool(self["judged_only"]), self["cutoff"])
+
+
+class LinearClassic(Classic):
+    """A classic that adds up a term of each relevant document; by default each counts 1, divided by R."""
+
+    #: The divisor in words.
+    NORM: ClassVar[str] = RELEVANT
+
+    def terms(self, view: View) -> Floats | None:  # noqa: ARG002  # for subclasses
+        """Return the term of each document; None if each counts 1."""
+        return None
+
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
+        """Return the mean term of each document over the orders of tied documents."""
+        return tied.linear(SEEN)
+
+    def norm(self, view: View) -> Floats:
+        """Return the divisor of the sum."""
+        return num_rel(view)
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, self.terms(view), self.norm(view), self.NORM)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.in_groups(self.mean_terms(tied)), self.norm(tied.view))
 
 
 Kind = TypeVar("Kind", bound=type[Classic])

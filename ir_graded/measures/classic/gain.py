@@ -11,13 +11,13 @@ from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
-from ir_graded.core.tie_means import by_rank
+from ir_graded.core.tie_means import TiedDocuments, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
-from .base import Classic, is_natural, register
+from .base import Classic, LinearClassic, is_natural, register
 
 #: Lowest level with a gain if a document of level 0 has no gain.
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
@@ -34,19 +34,14 @@ class DiscountedGain(Classic):
     ideal list holds all documents of the topic by gain, down to the cutoff.
 
     Parameters: cutoff, judged_only and gains with dcg='log2', as in trec_eval; only cutoff (required) with
-    dcg='exp-log2', as in gdeval. ``gains`` replaces the levels of the qrels before anything else: levels that
-    are not in ``gains`` do not change, and levels that become negative count as unjudged.
+    dcg='exp-log2', as in gdeval. ``gains`` first replaces the levels that it names; levels that become
+    negative count as unjudged.
 
     Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002); the
     exponential gain is of Burges et al., "Learning to Rank using Gradient Descent" (ICML 2005).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 3}}, {"1": {"x": 3.0, "y": 2.0, "b": 1.0}}  # 3/2, 3 + 1/log2(3)
-        >>> PROVIDER.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)
-        {nDCG@10: 0.413117...}
-
     Lacks truncation:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.nDCG @ 1, {"1": {"a": 1, "b": 1}}
         >>> run, changed = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
@@ -116,8 +111,7 @@ class DiscountedGain(Classic):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = self._relabelled(views)[self.cut]
-        table = self._table(view.levels)
-        return {"gain": table[view.level_index], "discount": 1.0 / np.log2(view.n + 1.0)}
+        return {"gain": self._gain(view), "discount": 1.0 / np.log2(view.n + 1.0)}
 
     def _relabelled(self, views: Views) -> Views:
         """Return the views of the run with levels replaced by ``gains``."""
@@ -128,9 +122,8 @@ class DiscountedGain(Classic):
         return exponential_gain(levels.values) if self.exponential else levels.values
 
     def _gain(self, view: View) -> Floats:
-        """Return the gain of each document, in the units of the ideal lists."""
-        table = self._table(view.levels)
-        return view.levels.ideal(self.cut.rel, table).in_units(table[view.level_index], view.topic)
+        """Return the gain of each document."""
+        return self._table(view.levels)[view.level_index]
 
     def _ideal_dcg(self, levels: Levels) -> Floats:
         """Return DCG of the ideal list of each topic, down to the cutoff."""
@@ -142,8 +135,7 @@ class DiscountedGain(Classic):
         ideal = levels.ideal(self.cut.rel, table)
         n = segments.ordinals(ideal.start[ideal.topic])
         counted = np.flatnonzero(n <= self["cutoff"]) if self["cutoff"] else slice(None)
-        weight = ideal.in_units(ideal.weight, ideal.topic)
-        terms = discounted(weight[counted], n[counted])
+        terms = discounted(ideal.weight[counted], n[counted])
         return segments.total(terms, ideal.topic[counted], levels.topics)
 
 
@@ -178,13 +170,8 @@ class ExpectedReciprocalRank(Classic):
     Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
     2009), as in gdeval of the TREC Web track (Clarke, 2010).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 4}}, {"1": {"a": 2.0, "b": 1.0}}  # 1/16 + 1/2 * 15/16 * 15/16
-        >>> PROVIDER.calc_aggregate([ir_measures.ERR @ 20], qrels, run)
-        {ERR@20: 0.501953125}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.ERR @ 20, {"1": {"a": 4}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {ERR@20: 0.9375}
@@ -192,16 +179,10 @@ class ExpectedReciprocalRank(Classic):
 
     LACKS = {"ideal": WHY_NO_IDEAL}
     MONOTONE = True
-
-    #: gdeval's highest level.
-    TOP_LEVEL = 4.0
-
-    @property
-    def highest_level(self) -> float:
-        return self.TOP_LEVEL
+    highest_level = 4.0  # gdeval's
 
     def best_levels(self, levels: Levels) -> list[float]:  # noqa: ARG002  # gdeval's scale is fixed
-        return [self.TOP_LEVEL]
+        return [self.highest_level]
 
     def is_defined(self) -> bool:
         return is_natural(self["cutoff"])
@@ -230,28 +211,23 @@ class ExpectedReciprocalRank(Classic):
 
     def _satisfied(self, view: View) -> Floats:
         """Return the probability that each document satisfies."""
-        return satisfaction(exponential_gain(view.level), 2.0**self.TOP_LEVEL - 1.0)
+        return satisfaction(exponential_gain(view.level), 2.0**self.highest_level - 1.0)
 
 
 @register(ir_measures.RBP)
-class RankBiasedPrecision(Classic):
+class RankBiasedPrecision(LinearClassic):
     """Rank-biased precision.
 
     ``RBP = sum over relevant ranks n of p^(n-1) / sum over ranks i of p^(i-1)``, both over the first 1,000
-    ranks, as in cwl_eval. The denominator is 1/(1-p) unless p is close to 1.
+    ranks, as in cwl_eval.
 
     Parameters: p in [0, 1], rel (required).
 
     Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
     2008).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}  # (1 + 1/4) / 2
-        >>> PROVIDER.calc_aggregate([ir_measures.RBP(p=0.5, rel=1)], qrels, run)
-        {RBP(p=0.5,rel=1): 0.625}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.RBP(p=0.5, rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {RBP(p=0.5,rel=1): 0.5}
@@ -259,7 +235,7 @@ class RankBiasedPrecision(Classic):
 
     LACKS = {"ideal": "the user may go on below the last relevant document"}
     MONOTONE = True
-
+    NORM = "the weights of all ranks"
     RANKS = 1000
 
     def is_defined(self) -> bool:
@@ -269,16 +245,14 @@ class RankBiasedPrecision(Classic):
     def cut(self) -> Cut:
         return Cut(float(self["rel"]), cutoff=self.RANKS)
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, self._weight()[view.n - 1], self._norm(view), "the weights of all ranks")
+    def terms(self, view: View) -> Floats:
+        return np.asarray(self._weight()[view.n - 1])
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied, weight = views.tied(self.cut), self._weight()
-        mean = tied.linear(by_rank(lambda n: weight[n - 1]))
-        return TiedContributions(tied, tied.in_groups(mean), self._norm(tied.view))
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
+        weight = self._weight()
+        return tied.linear(by_rank(lambda n: weight[n - 1]))
 
-    def _norm(self, view: View) -> Floats:
+    def norm(self, view: View) -> Floats:
         return np.full(view.levels.topics, self._weight().sum())
 
     def below(self, last: Ints) -> Floats:
@@ -287,7 +261,7 @@ class RankBiasedPrecision(Classic):
         return np.asarray(left[np.minimum(last, self.RANKS)] / weight.sum())
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        return {"weight": self._weight()[views[self.cut].n - 1]}
+        return {"weight": self.terms(views[self.cut])}
 
     def _weight(self) -> Floats:
         """Return the weight p^(n-1) of each rank."""

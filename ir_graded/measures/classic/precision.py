@@ -6,17 +6,17 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.tie_means import SEEN, Utility, by_rank
+from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, TiedContributions
 from ir_graded.measures.gap import mean_others
 from ir_graded.measures.stopping import first, safe_divide
 
-from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
+from .base import RELEVANT, Classic, LinearClassic, num_rel, num_rel_ret, register
 
 
 @register(ir_measures.AP)
-class AveragePrecision(Classic):
+class AveragePrecision(LinearClassic):
     """Average precision.
 
     ``AP = 1/R * sum over relevant ranks n of C(n)/n``, where C(n) is the number of relevant documents down to
@@ -25,22 +25,15 @@ class AveragePrecision(Classic):
     Parameters: cutoff, rel, judged_only, as in trec_eval's map and map_cut.
 
     Source: Harman, "Evaluation Issues in Information Retrieval" (Information Processing & Management, 1992).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.AP], qrels, run)
-        {AP: 0.833333...}
     """
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, view.C / view.n, num_rel(view))
+    NORM = ""
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        precision = Utility(lambda n, _: 1.0 / n, np.ones(tied.group.size))
-        return TiedContributions(tied, tied.in_groups(tied.linear(precision)), num_rel(tied.view))
+    def terms(self, view: View) -> Floats:
+        return np.asarray(view.C / view.n)
+
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
+        return tied.linear(Utility(lambda n, _: 1.0 / n, np.ones(tied.group.size)))
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]
@@ -56,12 +49,6 @@ class ReciprocalRank(Classic):
     Parameters: rel, and either cutoff (as in MS MARCO's script) or judged_only (as in trec_eval).
 
     Source: Kantor and Voorhees, "The TREC-5 Confusion Track" (Information Retrieval, 2000).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.RR @ 10], qrels, run)
-        {RR@10: 0.5}
     """
 
     MONOTONE = True
@@ -83,7 +70,7 @@ class ReciprocalRank(Classic):
 
 
 @register(ir_measures.P)
-class Precision(Classic):
+class Precision(LinearClassic):
     """Precision at a rank.
 
     ``P@k = C(k)/k``, also if the run has fewer than k documents.
@@ -92,13 +79,8 @@ class Precision(Classic):
 
     Source: van Rijsbergen, "Information Retrieval" (1979).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.P @ 5], qrels, run)
-        {P@5: 0.2}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.P @ 5, {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {P@5: 0.2}
@@ -106,21 +88,14 @@ class Precision(Classic):
 
     LACKS = {"ideal": "there may be fewer than k relevant documents, but the divisor is k"}
     MONOTONE = True
+    NORM = "the cutoff"
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, None, self._norm(view), "the cutoff")
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self._norm(tied.view))
-
-    def _norm(self, view: View) -> Floats:
+    def norm(self, view: View) -> Floats:
         return np.full(view.levels.topics, self["cutoff"], dtype=np.float64)
 
 
 @register(ir_measures.R)
-class Recall(Classic):
+class Recall(LinearClassic):
     """Recall at a rank.
 
     ``R@k = C(k)/R``.
@@ -129,13 +104,8 @@ class Recall(Classic):
 
     Source: van Rijsbergen, "Information Retrieval" (1979).
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.R @ 5], qrels, run)
-        {R@5: 0.5}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.R @ 1, {"1": {"a": 1, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {R@1: 0.5}
@@ -143,17 +113,9 @@ class Recall(Classic):
 
     LACKS = {"ideal": "there may be more than k relevant documents"}
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, None, num_rel(view), RELEVANT)
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), num_rel(tied.view))
-
 
 @register(ir_measures.Rprec)
-class RPrecision(Classic):
+class RPrecision(LinearClassic):
     """Precision at rank R, the number of relevant documents of the topic.
 
     ``Rprec = C(R)/R``.
@@ -161,24 +123,14 @@ class RPrecision(Classic):
     Parameters: rel, judged_only, as in trec_eval.
 
     Source: Buckley and Voorhees, "Retrieval System Evaluation" (in TREC: Experiment and Evaluation, 2005).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 3.0, "b": 2.0, "a": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Rprec], qrels, run)
-        {Rprec: 0.5}
     """
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        down_to_R = (view.n <= view.R[view.topic]).astype(np.float64)
-        return Contributions(view, down_to_R, num_rel(view), RELEVANT)
+    def terms(self, view: View) -> Floats:
+        return (view.n <= view.R[view.topic]).astype(np.float64)
 
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
+    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
         R = tied.view.R
-        down_to_R = Utility(lambda n, topic: (n <= R[topic]).astype(np.float64))
-        return TiedContributions(tied, tied.in_groups(tied.linear(down_to_R)), num_rel(tied.view))
+        return tied.linear(Utility(lambda n, topic: (n <= R[topic]).astype(np.float64)))
 
 
 @register(ir_measures.Success)
@@ -190,12 +142,6 @@ class Success(Classic):
     Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
     Source: Tomlinson's measure in trec_eval 9 (Buckley, 2008).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Success @ 1, ir_measures.Success @ 2], qrels, run)
-        {Success@1: 0.0, Success@2: 1.0}
     """
 
     MONOTONE = True
@@ -226,14 +172,8 @@ class BinaryPreference(Classic):
     Source: Buckley and Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), as
     corrected in trec_eval 8.
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels = {"1": {"a": 1, "b": 1, "c": 0, "d": 0}}
-        >>> run = {"1": {"a": 4.0, "c": 3.0, "x": 2.0, "b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Bpref], qrels, run)
-        {Bpref: 0.75}
-
     Lacks exchange:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.Bpref(rel=2), {"1": {"a": 2, "b": 1}}
         >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
         >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
@@ -244,10 +184,7 @@ class BinaryPreference(Classic):
         "exchange": "a document judged not relevant (with rel=2 also one of level 1) counts against the "
         "documents below it; an unjudged document does not"
     }
-
-    @property
-    def lowest_level(self) -> float:
-        return 0.0
+    lowest_level = 0.0
 
     def others_above(self, views: Views) -> Ints:
         """Return N(n), the number of documents judged not relevant above each relevant one."""
@@ -268,10 +205,8 @@ class BinaryPreference(Classic):
         other = (judged.topic << 32 | judged.n)[judged.level < self.cut.rel]
         group, topic = tied.topic << 32 | tied.t + 1, tied.topic
         begin = np.searchsorted(other, group)
-        above, here = (
-            begin - np.searchsorted(other, topic << 32),
-            np.searchsorted(other, group, "right") - begin,
-        )
+        above = begin - np.searchsorted(other, topic << 32)
+        here = np.searchsorted(other, group, "right") - begin
         R, N = tied.view.R[topic], (judged.R - tied.view.R)[topic]
         discount = safe_divide(mean_others(above, here, R), np.minimum(N, R).astype(np.float64))
         return TiedContributions(tied, tied.m * (1.0 - discount), num_rel(tied.view))
@@ -286,27 +221,23 @@ class InferredAveragePrecision(Classic):
 
     ``infAP = 1/R * sum over relevant ranks n of 1/n + P(n)/n * (r + e)/(r + s + 2e)``. Above rank n, r
     documents are relevant, s are judged not relevant (level >= 0 and < rel), and P(n) are of the pool: these,
-    and those of a level below 0, which marks a document of the pool that was not judged. e is 0.00001.
-    Documents that are not in the qrels only keep their rank. R counts the relevant documents of the sample.
+    and those of a level below 0, which marks a document of the pool that was not judged. e is 0.00001. R
+    counts the relevant documents of the sample.
 
     Parameters: rel, as in trec_eval.
 
     Source: Yilmaz and Aslam, "Estimating Average Precision with Incomplete and Imperfect Judgments" (CIKM
     2006), as in trec_eval.
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": -1, "c": 1}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.infAP], qrels, run)  # (1 + 1/3 + 2/3 * 1.00001/1.00002) / 2
-        {infAP: 0.999996...}
-
     Lacks ideal:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.infAP, {"1": {"a": 1, "b": 1}}
         >>> run = {"1": {"a": 2.0, "b": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {infAP: 0.999997...}
 
     Lacks swap:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.infAP, {"1": {"a": 1, "u": -1}}
         >>> run = {"1": {"x": 4.0, "y": 3.0, "u": 2.0, "a": 1.0}}
         >>> changed = {"1": {"x": 4.0, "y": 3.0, "a": 2.0, "u": 1.0}}
@@ -314,6 +245,7 @@ class InferredAveragePrecision(Classic):
         ({infAP: 0.375}, {infAP: 0.333333...})
 
     Lacks exchange:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.infAP(rel=2), {"1": {"a": 2, "b": 1, "c": 2, "u": -1}}
         >>> run = {"1": {"c": 4.0, "u": 3.0, "x": 2.0, "a": 1.0}}
         >>> changed = {"1": {"c": 4.0, "u": 3.0, "b": 2.0, "a": 1.0}}
@@ -330,10 +262,7 @@ class InferredAveragePrecision(Classic):
 
     #: Smoothing of the share of relevant documents among those judged.
     EPSILON = 0.00001
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
+    lowest_level = -np.inf
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]

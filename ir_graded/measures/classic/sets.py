@@ -9,13 +9,12 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.segments import Bools, Floats
-from ir_graded.core.tie_means import SEEN
-from ir_graded.core.views import Cut, Views
+from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import Contributions, TiedContributions
+from ir_graded.measures.base import Contributions
 from ir_graded.measures.stopping import safe_divide
 
-from .base import RELEVANT, Classic, num_rel, num_rel_ret, register
+from .base import Classic, LinearClassic, num_rel, num_rel_ret, register
 
 # Python prints other betas with an exponent, which trec_eval cannot read.
 _BETA_FROM, _BETA_BELOW = 1e-4, 1e16
@@ -30,7 +29,7 @@ def is_evaluated(views: Views) -> Bools:
 
 
 @register(ir_measures.Judged)
-class JudgmentRate(Classic):
+class JudgmentRate(LinearClassic):
     """Judgment rate: the share of judged documents among the first k, or among all.
 
     ``Judged@k = judged among the first k / min(k, retrieved)``. Documents with any level are judged, even a
@@ -40,43 +39,25 @@ class JudgmentRate(Classic):
 
     Source: MacAvaney, OpenNIR (WSDM 2020), from which ir-measures took it.
 
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": -1}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.Judged @ 2, ir_measures.Judged @ 10], qrels, run)
-        {Judged@2: 1.0, Judged@10: 0.666666...}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.Judged, {"1": {"a": 0}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {Judged: 1.0}
     """
 
     LACKS = {"nothing": "all judged documents count, relevant or not"}
+    NORM = "the documents looked at"
+    lowest_rel = np.inf
+    lowest_level = -np.inf
 
     @property
     def cut(self) -> Cut:
         return Cut(-np.inf, cutoff=self["cutoff"])
 
-    @property
-    def lowest_rel(self) -> float:
-        return np.inf
-
-    @property
-    def lowest_level(self) -> float:
-        return -np.inf
-
-    def contributions(self, views: Views) -> Contributions:
-        return Contributions(views[self.cut], None, self._looked_at(views), "the documents looked at")
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self._looked_at(views))
-
-    def _looked_at(self, views: Views) -> Floats:
-        retrieved = views.hits.n_retrieved
-        looked_at = np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
-        return looked_at.astype(np.float64)
+    def norm(self, view: View) -> Floats:
+        retrieved = view.hits.n_retrieved.astype(np.float64)
+        return np.minimum(retrieved, self["cutoff"]) if self["cutoff"] else retrieved
 
 
 @register(ir_measures.NumRet)
@@ -85,15 +66,8 @@ class NumRetrieved(Classic):
 
     Parameters: rel, as in trec_eval's num_ret and num_rel_ret.
 
-    Source: trec_eval (Buckley, 1992).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0, "x": 2.0}, "2": {"b": 1.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.NumRet, ir_measures.NumRet(rel=1)], qrels, run)
-        {NumRet: 3.0, NumRet(rel=1): 1.0}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumRet, {"1": {"a": 1}}, {"1": {"x": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {NumRet: 1.0}
@@ -136,15 +110,8 @@ class NumRelevant(Classic):
 
     Parameters: rel; ir-measures supports rel=1 only.
 
-    Source: trec_eval (Buckley, 1992).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 2, "c": 0}, "2": {"a": 1}}, {"1": {"x": 2.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.NumRel], qrels, run)
-        {NumRel: 2.0}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumRel, {"1": {"a": 1}}, {"1": {"x": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {NumRel: 1.0}
@@ -153,17 +120,11 @@ class NumRelevant(Classic):
     RANKED = False
     RANGE = COUNT_RANGE
     LACKS = {"nothing": "all relevant documents count, retrieved or not"}
-
-    @property
-    def higher_is_better(self) -> bool:
-        return False
+    higher_is_better = False
+    lowest_level = np.inf
 
     def is_defined(self) -> bool:
         return super().is_defined() and self["rel"] == 1
-
-    @property
-    def lowest_level(self) -> float:
-        return np.inf
 
     def score(self, views: Views) -> Floats:
         return np.where(is_evaluated(views), views[self.cut].R, 0.0)
@@ -179,15 +140,8 @@ class NumRelevant(Classic):
 class NumTopics(Classic):
     """Number of topics: 1 for each topic of the qrels that is in the run. Summed over topics.
 
-    Source: trec_eval (Buckley, 1992).
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"x": 2.0}, "9": {"x": 2.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.NumQ], qrels, run)
-        {NumQ: 1.0}
-
     Lacks nothing:
+        >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumQ, {"1": {"a": 1}}, {"1": {"x": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
         {NumQ: 1.0}
@@ -195,14 +149,8 @@ class NumTopics(Classic):
 
     RANKED = False
     LACKS = {"nothing": "every topic counts, whatever was retrieved"}
-
-    @property
-    def higher_is_better(self) -> bool:
-        return False
-
-    @property
-    def lowest_rel(self) -> float:
-        return np.inf
+    higher_is_better = False
+    lowest_rel = np.inf
 
     def score(self, views: Views) -> Floats:
         return is_evaluated(views).astype(np.float64)
@@ -233,12 +181,6 @@ class SetPrecision(SetMeasure):
     Parameters: rel, relative, judged_only, as in trec_eval's set_P and set_relative_P.
 
     Source: trec_eval (Buckley, 1992), formerly exact_prec.
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0, "y": 1.0, "z": 0.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.SetP, ir_measures.SetP(relative=True)], qrels, run)
-        {SetP: 0.25, SetP(relative=True): 0.5}
     """
 
     MONOTONE = True
@@ -256,7 +198,7 @@ class SetPrecision(SetMeasure):
 
 
 @register(ir_measures.SetR)
-class SetRecall(SetMeasure):
+class SetRecall(LinearClassic):
     """Recall of the set of retrieved documents.
 
     ``SetR = found / R``.
@@ -264,17 +206,9 @@ class SetRecall(SetMeasure):
     Parameters: rel, as in trec_eval's set_recall.
 
     Source: trec_eval (Buckley, 1992), formerly exact_recall.
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1, "b": 1}}, {"1": {"a": 3.0, "x": 2.0}}
-        >>> PROVIDER.calc_aggregate([ir_measures.SetR], qrels, run)
-        {SetR: 0.5}
     """
 
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, None, num_rel(view), RELEVANT)
+    RANKED = False
 
 
 @register(ir_measures.SetF)
@@ -288,12 +222,6 @@ class SetFMeasure(SetMeasure):
     Parameters: beta (0, or from 0.0001 to below 1e16: trec_eval misreads other values), rel, judged_only.
 
     Source: van Rijsbergen, "Information Retrieval" (1979), as in trec_eval.
-
-    Example:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> qrels, run = {"1": {"a": 1}}, {"1": {"a": 3.0, "x": 2.0}}  # P is 1/2, R is 1
-        >>> PROVIDER.calc_aggregate([ir_measures.SetF, ir_measures.SetF(beta=2.0)], qrels, run)
-        {SetF: 0.666666..., SetF(beta=2.0): 0.75}
     """
 
     def is_defined(self) -> bool:

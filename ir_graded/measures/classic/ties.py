@@ -1,26 +1,26 @@
 """Classics with another order of tied documents: ``nDCG(ties='expected')@10``.
 
-The providers of ir-measures recognise a measure by its name and ignore parameters that they do not know. A
-classic with ``ties`` therefore has a name that they do not know.
+They have names that the providers of ir-measures do not know, because those ignore unknown parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
-from ir_graded.core.derived import Grades
-from ir_graded.core.levels import Levels
-from ir_graded.core.segments import Floats
-from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.measures.base import Contributions, GradedMeasure, TiedContributions
+from ir_graded.measures.base import GradedMeasure
 from ir_graded.measures.params import TIES, with_floats
 
 from . import check_computable, scorer_of
 from .base import CLASSICS, Classic
+
+
+def _of_scorer(name: str) -> Any:
+    """Return a property with the value, or the method, that the scorer has under a name."""
+    return property(attrgetter(f"scorer.{name}"))
 
 
 class TiedClassic(GradedMeasure):
@@ -58,44 +58,17 @@ class TiedClassic(GradedMeasure):
         self.scorer.validate_params()
         self.validated = True
 
-    @property
-    def lacks(self) -> Mapping[str, str]:
-        return self.scorer.lacks
-
-    @property
-    def cut(self) -> Cut:
-        return self.scorer.cut
-
-    @property
-    def lowest_rel(self) -> float:
-        return self.scorer.lowest_rel
-
-    @property
-    def lowest_level(self) -> float:
-        return self.scorer.lowest_level
-
-    @property
-    def highest_level(self) -> float | None:
-        return self.scorer.highest_level
-
-    def grades(self, levels: Levels) -> Grades:
-        return self.scorer.grades(levels)
-
-    def contributions(self, views: Views) -> Contributions:
-        return self.scorer.contributions(views)
-
-    @property
-    def has_expected_score(self) -> bool:
-        return self.scorer.has_expected_score
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        return self.scorer.expected_contributions(views)
-
-    def score(self, views: Views) -> Floats:
-        return self.scorer.score(views)
-
-    def columns(self, views: Views) -> dict[str, Floats]:
-        return self.scorer.columns(views)
+    lacks = _of_scorer("lacks")
+    cut = _of_scorer("cut")
+    grades = _of_scorer("grades")
+    lowest_rel = _of_scorer("lowest_rel")
+    lowest_level = _of_scorer("lowest_level")
+    highest_level = _of_scorer("highest_level")
+    has_expected_score = _of_scorer("has_expected_score")
+    contributions = _of_scorer("contributions")
+    expected_contributions = _of_scorer("expected_contributions")
+    score = _of_scorer("score")
+    columns = _of_scorer("columns")
 
 
 _SOURCE = (
@@ -139,9 +112,7 @@ def takes_ties(measure: Measure) -> bool:
 
 
 def with_ties(measure: Measure, ties: Any) -> Measure:
-    """Return a measure with another order of tied documents.
-
-    Measures of sets do not depend on the order and are returned unchanged.
+    """Return a measure with another order of tied documents; measures of sets do not depend on it.
 
     Raises:
         ParameterError: ``ties`` is not a valid word, or the measure does not support it.
@@ -162,11 +133,8 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
 
 def separate_ties(measure: Measure) -> Measure:
     """Return a classic of ir-measures that was given ``ties`` as the classic that has this parameter."""
-    if (
-        isinstance(measure, GradedMeasure)
-        or "ties" not in measure.params
-        or measure.NAME not in TIED_CLASSICS
-    ):
+    params = dict(measure.params)
+    if isinstance(measure, GradedMeasure) or "ties" not in params or measure.NAME not in TIED_CLASSICS:
         return measure
-    params = {name: value for name, value in measure.params.items() if name != "ties"}
-    return with_ties(type(measure)(**params), measure.params["ties"])
+    ties = params.pop("ties")
+    return with_ties(type(measure)(**params), ties)
