@@ -19,8 +19,8 @@ from .segments import Bools, Floats, Ints
 
 Kept = TypeVar("Kept")
 
-#: Numbers between 2**-this and 2**this can be added and multiplied without scaling.
-LARGE = 400
+#: Largest level, gain, weight of a level and beta; sums and products of these do not overflow.
+LARGEST = 1e100
 #: Up to this number of (topic, level) pairs per document, counting the levels is faster than sorting them.
 _SLOTS_PER_DOCUMENT = 2
 #: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
@@ -30,9 +30,6 @@ Overrides = tuple[tuple[float, float], ...]
 @dataclass(frozen=True, eq=False)
 class Ideal:
     """The documents of each topic in descending order of a weight: R of them, with cumulative weights.
-
-    Sums of weights are in the unit of their topic. The unit is a power of two. It is 1 unless the weights of
-    the topic are so large or so small that sums or products would leave the range of doubles.
 
     Attributes:
         R: number of documents per topic, shape ``(topics,)``.
@@ -54,24 +51,9 @@ class Ideal:
         return largest
 
     @cached_property
-    def exponent(self) -> Ints:
-        """The unit of each topic as an exponent of 2, shape ``(topics,)``."""
-        exponent = np.frexp(self.largest)[1].astype(np.int64)
-        return np.where(np.abs(exponent) > LARGE, exponent, 0)
-
-    @cached_property
-    def is_moderate(self) -> bool:
-        """Whether all units are 1."""
-        return not self.exponent.any()
-
-    def in_units(self, weight: Floats, topic: Ints) -> Floats:
-        """Return weights of documents in the units of their topics."""
-        return weight if self.is_moderate else np.ldexp(weight, -self.exponent[topic])
-
-    @cached_property
     def cumulative(self) -> Floats:
         """Running sum of the weights within each topic."""
-        return segments.cumulative_sum(self.in_units(self.weight, self.topic), self.start[self.topic])
+        return segments.cumulative_sum(self.weight, self.start[self.topic])
 
     def first(self, n: Ints, topic: Ints) -> Floats:
         """Return the cumulative weight of the first ``n`` documents of each topic; constant after n = R."""
@@ -80,12 +62,6 @@ class Ideal:
         some = depth > 0
         result[some] = self.cumulative[self.start[topic[some]] + depth[some] - 1]
         return result
-
-    def total(self) -> Floats:
-        """Return the sum of all weights per topic, unscaled; inf where it leaves the range of doubles."""
-        sums = self.first(self.R, np.arange(self.R.size, dtype=np.int64))
-        with np.errstate(over="ignore"):
-            return np.ldexp(sums, self.exponent)
 
 
 @dataclass(frozen=True, eq=False)

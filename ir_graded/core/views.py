@@ -17,7 +17,7 @@ import numpy as np
 
 from . import segments
 from .judged_run import CountedDocuments, JudgedRun
-from .levels import LARGE, Highlights, Ideal, Levels, Overrides
+from .levels import Highlights, Ideal, Levels, Overrides
 from .passages import Found, PassageRows, Spans
 from .segments import Bools, Floats, Ints, cumulative_sum, whole_total
 from .tie_means import TiedDocuments, Utility
@@ -232,10 +232,7 @@ class View(CountedDocuments):
 
 
 class GradedView:
-    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts.
-
-    Cumulative gains are in the units of the ideal lists.
-    """
+    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts."""
 
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
@@ -246,17 +243,12 @@ class GradedView:
     @cached_property
     def cg(self) -> Floats:
         """Cumulative gain cg at each relevant document."""
-        return segments.cumulative_sum(self._in_units, self.view.start)
+        return segments.cumulative_sum(self.g, self.view.start)
 
     @cached_property
     def ideal(self) -> Ideal:
         """The ideal list of each topic, by gain."""
         return self.view.levels.ideal(self.view.cut.rel, self.table)
-
-    @property
-    def _in_units(self) -> Floats:
-        """Gain of each relevant document in the unit of its topic."""
-        return self.ideal.in_units(self.g, self.view.topic)
 
     def mean_utility(self, beta: float) -> Utility:
         """Return the blended ratio as a utility, for means over orders of tied documents."""
@@ -264,7 +256,7 @@ class GradedView:
         counts = math.isinf(beta) & (self.ideal.largest == 0)
 
         def factor(n: Ints, topic: Ints) -> Floats:
-            of_count, of_gain = self._weights(beta, topic)
+            of_count, of_gain = blend(beta)
             denominator = of_count * n + of_gain * self.ideal.first(n, topic)
             return np.asarray(1.0 / np.where(counts[topic], n, denominator))
 
@@ -276,15 +268,14 @@ class GradedView:
         return self.ideal.first(self.view.n, self.view.topic)
 
     def blended_gain(self, beta: float) -> Floats:
-        """Return 1 + beta g of each document, in units: the summands in the numerator of BR."""
-        of_count, of_gain = self._weights(beta, self.view.topic)
-        return of_count + of_gain * self._in_units
+        """Return 1 + beta g of each document, the summands in the numerator of BR."""
+        of_count, of_gain = blend(beta)
+        return of_count + of_gain * self.g
 
     def BR(self, beta: float) -> Floats:
         """Return the blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
         if beta not in self._BR:
-            weights = self._weights(beta, self.view.topic)
-            self._BR[beta] = blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
+            self._BR[beta] = blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, beta)
         return self._BR[beta]
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
@@ -299,27 +290,15 @@ class GradedView:
         cg = np.zeros(topics)
         some = C > 0
         cg[some] = self.cg[view.topic_start[some] + C[some] - 1]
-        return blended_ratio(C, cg, n, self.ideal.first(n, every), self._weights(beta, every))
-
-    def _weights(self, beta: float, topic: Ints) -> Weights:
-        """Return the weights of count and of gain: (1, beta), or both divided by beta if it is too large."""
-        if beta == 0 or math.isinf(beta):
-            return float(beta == 0), float(beta != 0)
-        mantissa, exponent = math.frexp(beta)
-        if self.ideal.is_moderate and exponent <= LARGE:
-            return 1.0, beta
-        exponents = exponent + self.ideal.exponent[topic]
-        is_large = exponents > LARGE
-        of_count = np.ldexp(1.0 / mantissa, -np.maximum(exponents, LARGE))
-        of_gain = np.ldexp(mantissa, np.minimum(exponents, LARGE))
-        return np.where(is_large, of_count, 1.0), np.where(is_large, 1.0, of_gain)
+        return blended_ratio(C, cg, n, self.ideal.first(n, every), beta)
 
 
-#: Weights of counts and of gains: one for all topics or one per topic.
-Weights = tuple[float, float] | tuple[Floats, Floats]
+def blend(beta: float) -> tuple[float, float]:
+    """Return the weights of counts and of gains in the blended ratio."""
+    return (0.0, 1.0) if math.isinf(beta) else (1.0, beta)
 
 
-def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weights) -> Floats:
+def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) -> Floats:
     """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0.
 
     Args:
@@ -327,9 +306,9 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weight
         cg: cumulative gain down to n.
         n: the ranks.
         cg_star: cumulative gain of the ideal list down to n.
-        weights: weights of counts and of gains: (1, beta), or (0, 1) for beta = inf.
+        beta: weight of gain against count.
     """
-    of_count, of_gain = weights
+    of_count, of_gain = blend(beta)
     numerator = of_count * C + of_gain * cg
     denominator = of_count * n + of_gain * cg_star
     defined = denominator > 0

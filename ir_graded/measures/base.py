@@ -20,7 +20,7 @@ from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.facets import SPAN, Facet
 from ir_graded.core.judged_run import CountedDocuments
-from ir_graded.core.levels import Levels, Overrides
+from ir_graded.core.levels import LARGEST, Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
@@ -206,9 +206,9 @@ class Scorer:
         return 0.0 if self.cut.judged_only else self.lowest_rel
 
     @property
-    def highest_level(self) -> float | None:
-        """Highest level for which the measure is defined; None without one."""
-        return None
+    def highest_level(self) -> float:
+        """Highest level for which the measure is defined."""
+        return LARGEST
 
     @property
     def infers_scale(self) -> bool:
@@ -325,14 +325,12 @@ class GradedMeasure(Scorer, Measure):
         super().__init__(**not_default)
 
     def _canonical(self, name: str, value: Any) -> Any:
-        param = self.SUPPORTED_PARAMS[name]
         try:
-            return param.canonical(value)
+            return self.SUPPORTED_PARAMS[name].canonical(value)
         except ParameterError:
             raise
-        except ValueError:
-            expected = param.expects(value)
-            raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
+        except ValueError as error:
+            raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {error}") from None
 
     @property
     def SHORT_DESC(self) -> str:
@@ -379,10 +377,7 @@ class GradedMeasure(Scorer, Measure):
     def gain_columns(self, view: View) -> dict[str, Floats]:
         """Return gain g, cumulative gain cg and ideal cumulative gain cg* at each document."""
         graded = self.graded(view)
-        exponent = graded.ideal.exponent[view.topic]
-        with np.errstate(over="ignore"):
-            cg, cg_star = np.ldexp(graded.cg, exponent), np.ldexp(graded.cg_star, exponent)
-        return {"gain": graded.g, "cg": cg, "cg_star": cg_star}
+        return {"gain": graded.g, "cg": graded.cg, "cg_star": graded.cg_star}
 
     def aggregator(self) -> ExactMean:
         """Return the aggregator over topics: a mean, rounded once."""
@@ -419,14 +414,12 @@ class GradedMeasure(Scorer, Measure):
         return Cut(rel, judged_only, self.optional("cutoff"))
 
     @property
-    def highest_level(self) -> float | None:
-        highest: float | None = self.optional("max_rel")
-        return highest
+    def highest_level(self) -> float:
+        return float(self.params.get("max_rel", LARGEST))
 
     def max_rel(self, levels: Levels) -> float:
         """Return the highest level of the scale: ``max_rel``, or else the highest level in the qrels."""
-        highest = levels.values[-1] if levels.values.size else 0.0
-        return float(highest if self.highest_level is None else self.highest_level)
+        return float(self.params.get("max_rel", levels.values[-1] if levels.values.size else 0.0))
 
     @property
     def __name__(self) -> str:
@@ -492,11 +485,11 @@ class ScaledMeasure(StopUtility):
 
     @property
     def infers_scale(self) -> bool:
-        return self.highest_level is None
+        return "max_rel" not in self.params
 
     def grades(self, levels: Levels) -> Grades:
         grades = super().grades(levels)
-        return grades if self.highest_level is None else replace(grades, gmax=float(self.gmax(levels)))
+        return grades if self.infers_scale else replace(grades, gmax=float(self.gmax(levels)))
 
     def best_levels(self, levels: Levels) -> list[float]:
         scale = self._scale(levels)

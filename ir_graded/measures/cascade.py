@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.levels import LARGE, Levels
+from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
@@ -68,9 +68,9 @@ class IdealNorm(StopUtility):
 
     def ideal_score(self, levels: Levels) -> Floats | None:
         """Return the score of the ideal list of each topic at the cutoff; None without norm='ideal'."""
-        if not self.over_ideal:
-            return None
-        return levels.kept(("ideal score", self), lambda: self._ideal_score(levels))
+        return (
+            levels.kept(("ideal score", self), lambda: self._ideal_score(levels)) if self.over_ideal else None
+        )
 
     def _ideal_score(self, levels: Levels) -> Floats:
         order, cut = self.ideal_order(levels), replace(self.cut, cutoff=None)
@@ -103,24 +103,12 @@ class CascadeMeasure(IdealNorm, ScaledMeasure):
     SUPPORTED_PARAMS = {**ScaledMeasure.SUPPORTED_PARAMS, "norm": IDEAL_NORM}
 
     def stop(self, view: View) -> Floats:
-        gmax = self.gmax(view.levels, view.topic)
-        return self._in_units(cascade(view, self.overrides("gains"), gmax), view)
-
-    def satisfied(self, view: View) -> Floats:
-        """Return the probability that each document satisfies."""
-        return satisfaction(self.graded(view).g, self.gmax(view.levels, view.topic))
+        return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
 
     def mean_stop(self, tied: TiedDocuments[View], utility: Utility) -> Floats:
-        satisfied = self.satisfied(tied.view)
-        return tied.cascade(self._in_units(satisfied, tied.view), 1.0 - satisfied, utility)
-
-    def _in_units(self, stop: Floats, view: View) -> Floats:
-        """Return the stops, or gains where only ratios matter and stops are too small for doubles."""
-        if not self.over_ideal:
-            return stop
-        graded = self.graded(view)
-        too_small = satisfaction(graded.ideal.largest, self.gmax(view.levels)) < 2.0**-LARGE
-        return np.where(too_small[view.topic], graded.ideal.in_units(graded.g, view.topic), stop)
+        view = tied.view
+        satisfied = satisfaction(self.graded(view).g, self.gmax(view.levels, view.topic))
+        return tied.cascade(satisfied, 1.0 - satisfied, utility)
 
 
 class RankUtility(IdealNorm, StopUtility):
@@ -309,8 +297,7 @@ class _WeightedGain(IdealNorm):
         return self.weight(view.n)
 
     def utility(self, view: View) -> Floats:
-        graded = self.graded(view)
-        return graded.ideal.in_units(graded.g, view.topic)
+        return self.graded(view).g
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.levels import LARGE, Levels, Overrides
+from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments
 from ir_graded.core.views import Cut, View, Views
@@ -93,20 +91,8 @@ class Thresholds:
         fractional = (levels.values != np.floor(levels.values))[levels.level_index]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
         named = levels.table(weights)[key % factor]
-        # Topics whose sums leave the range of doubles are computed again below, in fractions.
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            by_level = segments.cumulative_sum(named, start[topic])
-            up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
-        for rows in _rows_out_of_range(up_to, topic):
-            if whole[rows.start]:
-                whole_weights = [(Fraction(j), Fraction(w)) for j, w in _whole_thresholds(weights)]
-                sums = [
-                    top * (top + 1) / 2 + sum(w - j for j, w in whole_weights if j <= top)
-                    for top in map(Fraction, level[rows].tolist())
-                ]
-            else:
-                sums = [*accumulate(map(Fraction, named[rows].tolist()))]
-            up_to[rows] = [float(one / (sums[-1] or 1)) for one in sums]
+        by_level = segments.cumulative_sum(named, start[topic])
+        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
@@ -129,15 +115,6 @@ def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
     by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
     # Add whole numbers separately from the weights, since small weights would be lost in the sum.
     return np.asarray(level * (level + 1) / 2 - by_default + as_named)
-
-
-def _rows_out_of_range(up_to: Floats, topic: Ints) -> list[slice]:
-    """Return the rows of each topic whose sum of weights is too large or too small for sums and products."""
-    end = np.flatnonzero(np.append(topic[1:] != topic[:-1], True))[: topic.size]
-    largest = up_to[end]
-    out_of_range = ~((largest >= 2.0**-LARGE) & (largest <= 2.0**LARGE) | (largest == 0))
-    begin = np.append(0, end[:-1] + 1)
-    return [slice(begin[at], end[at] + 1) for at in np.flatnonzero(out_of_range).tolist()]
 
 
 class _GAP(StopUtility):
@@ -447,8 +424,7 @@ class _R_pref(_Preference, ScaledMeasure):
         return super().most(view) + segments.total(worse, ideal.topic, view.levels.topics)
 
     def _gain(self, view: View) -> Floats:
-        graded = self.graded(view)
-        return graded.ideal.in_units(graded.g, view.topic)
+        return self.graded(view).g
 
 
 B_pref = register(_B_pref(), "bpref_R")

@@ -53,7 +53,7 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
     """Return p_gu = weight of the level / sum of weights of relevant documents (Sakai and Robertson 2008)."""
     ideal = view.levels.ideal(view.cut.rel, weights)
     total = ideal.first(recall_base(view, norm), np.arange(view.levels.topics, dtype=np.int64))
-    return safe_divide(ideal.in_units(weights[view.level_index], view.topic), total[view.topic])
+    return safe_divide(weights[view.level_index], total[view.topic])
 
 
 def first(view: View) -> Floats:

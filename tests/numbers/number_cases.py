@@ -44,14 +44,13 @@ single_precision = measure_cases.compares_single_precision
 # --------------------------------------------------------------------------------------------- parameters
 
 _ORDINARY = (0.1, 1 / 3, 0.5, 0.7, 0.95, 0.999, 1, 1.5, 7, math.inf)
-_ENDS = (0, 5e-324, 1e-308, 1e-300, 1e-16, 1 - 2**-53, 1 + 2**-52, 1e12, 1e16, 1e300, 1.7e308, math.inf)
+_ENDS = (0, 5e-324, 1e-308, 1e-300, 1e-16, 1 - 2**-53, 1 + 2**-52, 1e12, 1e16, 1e100, math.inf)
 _TABLES = ({1: 0.1, 2: 0.7, 3: 3.3}, {1: 0, 2: 3, 3: 10}, {0.7: 1 / 3, 2.75: 0.3})
 _TABLES_OF_ENDS = (
-    dict.fromkeys((1, 2, 3), 1.7e308),
-    dict.fromkeys((1, 2, 3), 1e-308),
-    dict.fromkeys((1, 2, 3), 5e-324),
-    {1: 1e-308, 2: 1, 3: 1e308},
-    {1: 1e308, 2: 1e-308, 3: 0},
+    dict.fromkeys((1, 2, 3), 1e100),
+    dict.fromkeys((1, 2, 3), 1e-100),
+    {1: 1e-100, 2: 1, 3: 1e100},
+    {1: 1e100, 2: 1e-100, 3: 0},
     {1: 0, 2: 0, 3: 0},
 )
 
@@ -129,13 +128,13 @@ ORDINARY = collection([WHOLE, SOFT], topics=8, retrieved=60, judged=40)
 ENDS = collection([WHOLE, (0, 1), (2,), (3,), (0.7, 2.75)], topics=1, retrieved=12, judged=12)
 _RUNS_OF_LEVELS = [
     (1, 2, 3),
-    (5e-324, 1, 1e308),
-    (1e300, 1.7e308),
-    (1e-300, 2e-300),
+    (1e-100, 1, 1e100),
+    (1e99, 1e100),
+    (1e-100, 2e-100),
     (2.0**62, 2.0**62 + 2**10),
 ]
 LEVELS_AT_ENDS = collection(_RUNS_OF_LEVELS, topics=2, retrieved=12, judged=12)
-LARGEST_LEVEL = 1.7e308
+LARGEST_LEVEL = 1e100
 #: Topics with many relevant documents.
 LONG = collection([(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)], topics=1, retrieved=3000, judged=2700)
 

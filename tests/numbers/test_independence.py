@@ -23,11 +23,11 @@ from ir_graded.matching import dicts as dict_runs, tables as table_runs
 #: All scales in one collection: whole and fractional gains, one document per topic and hundreds.
 QRELS, RANKINGS = cases.joined(
     cases.ORDINARY,
-    cases.collection([(1,), (0, 1e-300, 2e-300), (1e300, 1e299)], topics=2, retrieved=3, judged=3),
+    cases.collection([(1,), (0, 1e-100, 2e-100), (1e100, 1e99)], topics=2, retrieved=3, judged=3),
     cases.collection([(0, 1, 2, 3), (0.3, 1.7)], topics=1, retrieved=700, judged=600),
 )
 #: The scale is given; by default, it ends at the highest level of all topics.
-MEASURES = cases.of_every_kind(max_rel=1e300)
+MEASURES = cases.of_every_kind(max_rel=1e100)
 
 
 def rows():

@@ -63,9 +63,9 @@ class DiscountedGain(Classic):
         return bool(self["dcg"] == "exp-log2")
 
     @property
-    def highest_level(self) -> float | None:
+    def highest_level(self) -> float:
         # Sums of 2^level must not overflow.
-        return 1000.0 if self.exponential else None
+        return 1000.0 if self.exponential else super().highest_level
 
     @property
     def gains(self) -> Overrides:
@@ -116,8 +116,7 @@ class DiscountedGain(Classic):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = self._relabelled(views)[self.cut]
-        table = self._table(view.levels)
-        return {"gain": table[view.level_index], "discount": 1.0 / np.log2(view.n + 1.0)}
+        return {"gain": self._gain(view), "discount": 1.0 / np.log2(view.n + 1.0)}
 
     def _relabelled(self, views: Views) -> Views:
         """Return the views of the run with levels replaced by ``gains``."""
@@ -128,9 +127,8 @@ class DiscountedGain(Classic):
         return exponential_gain(levels.values) if self.exponential else levels.values
 
     def _gain(self, view: View) -> Floats:
-        """Return the gain of each document, in the units of the ideal lists."""
-        table = self._table(view.levels)
-        return view.levels.ideal(self.cut.rel, table).in_units(table[view.level_index], view.topic)
+        """Return the gain of each document."""
+        return self._table(view.levels)[view.level_index]
 
     def _ideal_dcg(self, levels: Levels) -> Floats:
         """Return DCG of the ideal list of each topic, down to the cutoff."""
@@ -142,8 +140,7 @@ class DiscountedGain(Classic):
         ideal = levels.ideal(self.cut.rel, table)
         n = segments.ordinals(ideal.start[ideal.topic])
         counted = np.flatnonzero(n <= self["cutoff"]) if self["cutoff"] else slice(None)
-        weight = ideal.in_units(ideal.weight, ideal.topic)
-        terms = discounted(weight[counted], n[counted])
+        terms = discounted(ideal.weight[counted], n[counted])
         return segments.total(terms, ideal.topic[counted], levels.topics)
 
 

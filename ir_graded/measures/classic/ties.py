@@ -75,7 +75,7 @@ class TiedClassic(GradedMeasure):
         return self.scorer.lowest_level
 
     @property
-    def highest_level(self) -> float | None:
+    def highest_level(self) -> float:
         return self.scorer.highest_level
 
     def grades(self, levels: Levels) -> Grades:
