@@ -186,31 +186,29 @@ class TiedDocuments(Generic[Counted]):
         """
         groups = groups[np.argsort(-self.m[groups], kind="stable")]  # largest first
         rows = 1 + int(value.any())
-        for part in _chunks(depth[groups] + 1):
+        # Parts that fit in the cache: each step goes over all their means.
+        for part in _chunks(4 * rows * (depth[groups] + 1)):
             chosen = groups[part]
             m = self.m[chosen]
             at = _Places(self.t[chosen] - 1, depth[chosen] + 1, self.topic[chosen])
             place = (at.place - 1).astype(np.float64)
-            inside, before = place > 0, np.maximum(place - 1, 0)
+            inside, before = (place > 0).astype(np.float64), np.maximum(place - 1, 0)
             uncounted = (self.n[chosen] - m)[at.owner].astype(np.float64)
             passes, stops = np.zeros((2, rows, place.size))
             passes[0] = place <= uncounted
             for inserted in range(int(m[0])):
                 active = int(np.searchsorted(-m, -inserted))
                 some = slice(0, int(at.end[active - 1]))
-                document = (self.begin[chosen[:active]] + inserted)[at.owner[some]]
+                owner, document = at.owner[some], self.begin[chosen[:active]] + inserted
                 size = uncounted[some] + inserted + 1
                 stay = size - place[some]  # below 0 only after the last document, where all means are 0
-                go = go_on[document]
-                passed = _moved_down(passes[:, some], value[document])
-                stopped = _moved_down(stops[:, some], value[document])
-                stops[:, some] = (
-                    stop[document] * inside[some] * passed
-                    + before[some] * go * stopped
-                    + stay * stops[:, some]
-                ) / size
-                passes[:, some] = (stay * passes[:, some] + place[some] * go * passed) / size
-            yield chosen, stops[:, inside]
+                stop_here, go_on_here = stop[document][owner] * inside[some], go_on[document][owner]
+                passed = _moved_down(passes[:, some], value[document][owner])
+                stopped = _moved_down(stops[:, some], value[document][owner])
+                go_on_above = before[some] * go_on_here
+                stops[:, some] = (stop_here * passed + go_on_above * stopped + stay * stops[:, some]) / size
+                passes[:, some] = (stay * passes[:, some] + place[some] * go_on_here * passed) / size
+            yield chosen, stops[:, inside > 0]
 
     def _by_place(
         self, groups: Ints, depth: Ints, stop: Floats, go_on: Floats, value: Floats
@@ -319,7 +317,7 @@ class TiedDocuments(Generic[Counted]):
                     t, n, topic, n, best + lower, by_number, width[case], utility.factor
                 )
                 continue
-            unmet, further = (best + lower)[owner] - met, met > 0
+            unmet, further = (best + lower)[owner] - met, (met > 0).astype(np.float64)
             chance, utilities = (met == 0).astype(np.float64), np.zeros(met.size)
             for place in range(1, int(q[0]) + 1):
                 active = int(np.searchsorted(-q, -place, side="right"))
