@@ -6,18 +6,17 @@ keep their names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from . import segments
 from .passages import Spans
 from .segments import Bools, Floats, Ints
-
-Kept = TypeVar("Kept")
+from .struct import Keeps
 
 #: Largest level, gain, weight of a level and beta; sums and products of these do not overflow.
 LARGEST = 1e100
@@ -101,7 +100,7 @@ class Highlights:
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class Levels(Keeps):
     """The levels of all judged documents, over all topics at once.
 
     Attributes:
@@ -172,13 +171,6 @@ class Levels:
     def ideal(self, rel: float, table: Floats) -> Ideal:
         """Return the ideal list of each topic: its documents of level >= ``rel``, by ``table`` descending."""
         return self.kept(("ideal", rel, table.tobytes()), lambda: self._sorted_ideal(rel, table))
-
-    def kept(self, key: object, make: Callable[[], Kept]) -> Kept:
-        """Return the result of ``make``, which depends on the levels only, cached under a key."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: Kept = self._kept[key]
-        return found
 
     def _sorted_ideal(self, rel: float, table: Floats) -> Ideal:
         first = int(np.searchsorted(self.values, rel))

@@ -8,10 +8,8 @@ Lalmas and Pehcevski (2007). The measures of one evaluation share views.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from .judged_run import CountedDocuments, JudgedRun
 from .levels import Highlights, Ideal, Levels, Overrides
 from .passages import Found, PassageRows, Spans
 from .segments import Bools, Floats, Ints, cumulative_sum, whole_total
+from .struct import Keeps
 from .tie_means import TiedDocuments, Utility
 
 
@@ -39,12 +38,7 @@ def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> F
 
 def f_weights(beta: float) -> tuple[float, float]:
     """Return the weights of the lengths of highlighted and of retrieved text in the divisor of F."""
-    if np.isinf(beta):
-        return 1.0, 0.0
-    if beta <= 1:
-        return float(beta) ** 2, 1.0
-    # Divide by beta^2 so that the square does not overflow.
-    return 1.0, (1 / float(beta)) ** 2
+    return (float(beta) ** 2, 1.0) if beta <= 1 else (1.0, (1 / float(beta)) ** 2)  # also for inf
 
 
 class ArticleView(CountedDocuments):
@@ -155,10 +149,7 @@ class PassageView(CountedDocuments):
 
 
 def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False) -> Found:
-    """Find the text that spans of level >= ``rel`` highlight in the rows of a run.
-
-    With ``official``, only spans that have aspects count, if aspects are known.
-    """
+    """Find the text that spans of level >= ``rel`` highlight in the rows of a run."""
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     rows = hits.rows or PassageRows.empty()
     wanted = highlights.official(rel) if official else highlights.level >= rel
@@ -175,7 +166,7 @@ class Cut:
     cutoff: int | None = None
 
 
-class View(CountedDocuments):
+class View(CountedDocuments, Keeps):
     """The relevant documents that a run retrieved, seen through a :class:`Cut`.
 
     Attributes:
@@ -190,7 +181,7 @@ class View(CountedDocuments):
         super().__init__(levels, hits, (levels.values >= cut.rel)[hits.level_index], n, cut.cutoff)
         self.cut = cut
         self.level_index: Ints = hits.level_index[self._rows]
-        self._graded: dict[Overrides, GradedView] = {}
+        self._kept = {}
         if cut.rel == -np.inf:
             self.kind = "judged documents"
 
@@ -226,19 +217,17 @@ class View(CountedDocuments):
 
     def graded(self, gains: Overrides) -> GradedView:
         """Return these documents with their gains."""
-        if gains not in self._graded:
-            self._graded[gains] = GradedView(self, gains)
-        return self._graded[gains]
+        return self.kept(gains, lambda: GradedView(self, gains))
 
 
-class GradedView:
+class GradedView(Keeps):
     """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts."""
 
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
         self.table: Floats = view.levels.table(gains)
         self.g: Floats = self.table[view.level_index]
-        self._BR: dict[float, Floats] = {}
+        self._kept = {}
 
     @cached_property
     def cg(self) -> Floats:
@@ -274,9 +263,7 @@ class GradedView:
 
     def BR(self, beta: float) -> Floats:
         """Return the blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
-        if beta not in self._BR:
-            self._BR[beta] = blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, beta)
-        return self._BR[beta]
+        return self.kept(beta, lambda: blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, beta))
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
         """Return the blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
@@ -315,7 +302,7 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) ->
     return np.where(defined, numerator / np.where(defined, denominator, 1.0), C / n)
 
 
-class Views:
+class Views(Keeps):
     """The views of one run, made on first use and shared between measures.
 
     Args:
@@ -329,46 +316,30 @@ class Views:
         self.levels = levels
         self._ties = ties
         self.hits = self._in_order(hits, hits.level_index)
-        self._views: dict[Cut, View] = {}
-        self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
-        self._found: dict[tuple[float, bool], Found] = {}
-        self._passages: dict[tuple[float, int | None, bool], PassageView] = {}
-        self._ordered: dict[str, Views] = {}
-        self._tied: dict[object, TiedDocuments[Any]] = {}
-        self._kept: dict[object, Views] = {}
+        self._kept = {}
 
     def __getitem__(self, cut: Cut) -> View:
-        if cut not in self._views:
-            self._views[cut] = View(self.levels, self.hits, cut)
-        return self._views[cut]
-
-    def kept(self, key: object, make: Callable[[], Views]) -> Views:
-        """Return views of a collection derived from this one, cached under a key."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+        return self.kept(cut, lambda: View(self.levels, self.hits, cut))
 
     def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
         """Return the view of the articles with relevance; run and qrels must hold passages."""
-        key = (rel, beta, cutoff)
-        if key not in self._articles:
+
+        def make() -> ArticleView:
             articles = ArticleView(self.levels, self.hits, rel, beta, cutoff)
-            if self._ties != "doc_id" and self.hits.ties is not None:
-                hits = self._in_order(self.hits, articles.worth)
-                articles = ArticleView(self.levels, hits, rel, beta, cutoff)
-            self._articles[key] = articles
-        return self._articles[key]
+            hits = self._in_order(self.hits, articles.worth)
+            return articles if hits is self.hits else ArticleView(self.levels, hits, rel, beta, cutoff)
+
+        return self.kept(("articles", rel, beta, cutoff), make)
 
     def passages(self, rel: float, cutoff: int | None, *, official: bool = False) -> PassageView:
-        """Return the view of the rows with highlighted text; run and qrels must hold passages."""
-        if (rel, official) not in self._found:
-            self._found[rel, official] = found_text(self.levels, self.hits, rel, official=official)
-        key = rel, cutoff, official
-        if key not in self._passages:
-            self._passages[key] = PassageView(self.levels, self._found[rel, official], cutoff)
-        return self._passages[key]
+        """Return the view of the rows with highlighted text; run and qrels must hold passages.
 
-    # ------------------------------------------------------------------------------------------ ties
+        With ``official``, only spans that have aspects count, if aspects are known.
+        """
+        found = self.kept(
+            ("text", rel, official), lambda: found_text(self.levels, self.hits, rel, official=official)
+        )
+        return self.kept(("passages", rel, cutoff, official), lambda: PassageView(self.levels, found, cutoff))
 
     def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
         """Return the run with tied documents in the order of these views."""
@@ -378,9 +349,7 @@ class Views:
 
     def ordered(self, ties: str) -> Views:
         """Return the views of the run with tied documents in another order: 'optimistic' or 'pessimistic'."""
-        if ties not in self._ordered:
-            self._ordered[ties] = Views(self.levels, self.hits, ties)
-        return self._ordered[ties]
+        return self.kept(("ordered", ties), lambda: Views(self.levels, self.hits, ties))
 
     @cached_property
     def tied_topics(self) -> Bools:
@@ -389,19 +358,22 @@ class Views:
 
     def tied(self, cut: Cut) -> TiedDocuments[View]:
         """Return the documents of a cut by tie group, in the topics that have ties."""
-        if cut not in self._tied:
-            view = View(self.levels, self._by_tie_group(cut.judged_only), replace(cut, judged_only=False))
-            self._tied[cut] = TiedDocuments(view)
-        return self._tied[cut]
+
+        def make() -> TiedDocuments[View]:
+            hits = self._by_tie_group(condensed=cut.judged_only)
+            return TiedDocuments(View(self.levels, hits, replace(cut, judged_only=False)))
+
+        return self.kept(("tied", cut), make)
 
     def tied_articles(self, rel: float, beta: float, cutoff: int | None) -> TiedDocuments[ArticleView]:
         """Return the articles with relevance by tie group, in the topics that have ties."""
-        key = (rel, beta, cutoff)
-        if key not in self._tied:
-            view = ArticleView(self.levels, self._by_tie_group(condensed=False), rel, beta, cutoff)
-            self._tied[key] = TiedDocuments(view)
-        return self._tied[key]
 
-    def _by_tie_group(self, condensed: bool) -> JudgedRun:
+        def make() -> TiedDocuments[ArticleView]:
+            hits = self._by_tie_group(condensed=False)
+            return TiedDocuments(ArticleView(self.levels, hits, rel, beta, cutoff))
+
+        return self.kept(("tied articles", rel, beta, cutoff), make)
+
+    def _by_tie_group(self, *, condensed: bool) -> JudgedRun:
         judged = (self.levels.values >= 0)[self.hits.level_index]
         return self.hits.by_tie_group(judged, self.levels.topics, condensed=condensed)
