@@ -118,11 +118,8 @@ class JudgedRun(Ranked):
         np.add.at(n_retrieved, found.topic, found.length)
         found = found[np.argsort(levels.topic[found.document] << 32 | found.rank)]
         document = found.document
-        return cls(
-            levels.topic[document],
-            found.rank,
-            levels.level_index[document],
-            document,
+        topic, level_index = levels.topic[document], levels.level_index[document]
+        known = (
             n_retrieved,
             found.retrieved,
             n_unknown,
@@ -131,6 +128,7 @@ class JudgedRun(Ranked):
             found.rows,
             found.further,
         )
+        return cls(topic, found.rank, level_index, document, *known)
 
     @classmethod
     def joined(cls, levels: Levels, parts: Sequence[JudgedRun]) -> JudgedRun:
@@ -182,22 +180,14 @@ class JudgedRun(Ranked):
     def by_tie_group(self, judged: Bools, topics: int, *, condensed: bool) -> JudgedRun:
         """Return the run with only the topics that have ties; documents are at the first rank of their group.
 
-        Args:
-            judged: for each document, whether its level counts as judged (>= 0).
-            topics: number of topics.
-            condensed: whether unjudged documents are removed before ranks are counted.
+        With ``condensed``, only documents whose level counts as ``judged`` are in the list.
         """
         wanted = self.tied_topics(topics)[self.topic]
         run = self[wanted].condensed(judged[wanted], topics) if condensed else self[wanted]
         return replace(run, rank=run.tie_groups.first, ties=run.tie_groups)
 
     def condensed(self, judged: Bools, topics: int) -> JudgedRun:
-        """Return the run with only judged documents; ranks and tie groups are those of the condensed list.
-
-        Args:
-            judged: for each document, whether its level counts as judged (>= 0).
-            topics: number of topics.
-        """
+        """Return the run with only ``judged`` documents; ranks and ties are those of the condensed list."""
         run = self[judged]
         start = segments.starts(run.topic, topics)[run.topic]
         ties = None
@@ -208,12 +198,7 @@ class JudgedRun(Ranked):
         return replace(run, rank=segments.ordinals(start), ties=ties)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
-        """Return ranks in the condensed list: unjudged documents are removed before ranks are counted.
-
-        Args:
-            judged: for each document, whether its level counts as judged (>= 0).
-            topics: number of topics.
-        """
+        """Return ranks in the condensed list: those without others than ``judged`` documents."""
         above = np.concatenate(([0], np.cumsum(judged, dtype=np.int64)))
         start = segments.starts(self.topic, topics)
         return np.asarray(above[1:] - above[start[self.topic]])
@@ -239,18 +224,8 @@ class CountedDocuments:
     countable: bool = True
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:
-        """Select the hits that count.
-
-        Args:
-            levels: the judgments.
-            hits: the judged documents that the run retrieved.
-            counts: whether each hit counts, regardless of its rank.
-            n: rank of each hit in the list that the measure looks at.
-            cutoff: the last rank that the measure looks at.
-        """
-        self.levels = levels
-        self.cutoff = cutoff
-        self.hits = hits
+        """Select the hits for which ``counts`` is true; ``n`` is the rank of each hit."""
+        self.levels, self.hits, self.cutoff = levels, hits, cutoff
         self._counts = counts
         self._rows = counts if cutoff is None else counts & (n <= cutoff)
         self.topic: Ints = hits.topic[self._rows]

@@ -44,9 +44,7 @@ class Spans(Struct):
         first = segments.starts(article, articles)[article]
         reached = segments.cumulative_maximum_before(stop, first)
         added = np.maximum(stop - np.maximum(start, reached), 0)
-        sums = np.concatenate(([0], np.cumsum(added)))
-        bounds = np.append(segments.starts(article, articles), article.size)
-        return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
+        return segments.whole_total(added, article, articles)
 
     def overlapping(self) -> tuple[Ints, Ints]:
         """Return pairs of neighbouring overlapping spans: at least one pair per article that has any.
@@ -153,12 +151,7 @@ class PassageRows(Struct):
 
 
 class RetrievedLengths:
-    """Characters in the first rows of topics.
-
-    Args:
-        rows: the rows.
-        topics: number of topics of the qrels.
-    """
+    """Characters in the first rows of each of ``topics`` topics."""
 
     def __init__(self, rows: PassageRows, topics: int) -> None:
         self._down_to = rows.down_to
@@ -184,16 +177,14 @@ class RetrievedLengths:
 class Cuts:
     """Rows and gold spans cut into pieces wherever one of them begins or ends.
 
-    A piece is entirely inside or entirely outside each span. Piece i is between cuts i and i + 1; the piece
-    after the last cut of an article is empty.
+    Piece i is between cuts i and i + 1; the piece after the last cut of an article is empty.
     """
 
     def __init__(self, rows: Spans, gold: Spans) -> None:
         article = np.concatenate((rows.article, gold.article) * 2)
         position = np.concatenate((rows.start, gold.start, rows.stop, gold.stop))
         order = order_of(article, position)
-        article = article[order]
-        position = position[order]
+        article, position = article[order], position[order]
         new = np.ones(article.size, dtype=np.bool_)
         new[1:] = (article[1:] != article[:-1]) | (position[1:] != position[:-1])
         cut = np.empty(order.size, dtype=np.int64)
@@ -238,11 +229,9 @@ class Cuts:
         return row, size, found, others[pieces] - others[self._begin[row]]
 
     def _first_holder(self, begin: Ints, end: Ints) -> Ints:
-        """Return the first row that covers each piece, or the number of rows where none does.
-
-        Each row is entered at two blocks of 2^level pieces that together cover its range. Blocks then pass
-        their row down to their halves.
-        """
+        """Return the first row that covers each piece, or the number of rows where none does."""
+        # Each row is entered at two blocks of 2^level pieces that together cover its range. Blocks then pass
+        # their row down to their halves.
         some = np.flatnonzero(end > begin)
         level = np.frexp((end - begin)[some])[1] - 1
         best = np.full(self._size.size, self._rows, dtype=np.int64)
@@ -282,14 +271,7 @@ class Found:
 
     @classmethod
     def of(cls, rows: PassageRows, highlighted: Spans, topic_of: Ints, topics: int) -> Found:
-        """Find highlighted text in rows.
-
-        Args:
-            rows: the rows of a run.
-            highlighted: the union of the highlighted spans of each article.
-            topic_of: topic of each article of the qrels.
-            topics: number of topics.
-        """
+        """Find the union of highlighted spans in rows; ``topic_of`` is the topic of each article."""
         rows = rows.ordered()
         size = highlighted.stop - highlighted.start
         total = segments.whole_total(size, topic_of[highlighted.article], topics)
