@@ -102,13 +102,8 @@ def uniform(intents: Intents, grades: Grades) -> Floats:
 def by_global_gain(views: Views, grades: Grades, *, once: bool = False) -> Views:
     """Return the run with the global gain of each document as its level.
 
-    ``GG(d) = sum over intents i of P(i) g_i(d)``; -1 where no intent judges the document.
-
-    Args:
-        views: the run; its levels have intents.
-        grades: gains and relevance of the levels in the base measure.
-        once: whether a navigational intent counts for its first relevant document only. The ideal list does
-            not change.
+    ``GG(d) = sum over intents i of P(i) g_i(d)``; -1 where no intent judges the document. With ``once``, a
+    navigational intent counts for its first relevant document only. The ideal list does not change.
     """
     key = ("global gain", once, *grades.key)
     return views.kept(key, lambda: _by_global_gain(views, grades, once=once))
@@ -253,12 +248,7 @@ def by_class(views: Views, classes: Ints, rel: float) -> Views:
     """Return views of a run in which each class counts once: its first relevant document, at its level.
 
     Later documents of the class get level 0 and keep their rank, also in a condensed list. In the ideal list
-    the class has its highest level.
-
-    Args:
-        views: the views of the run.
-        classes: the class of each judged document; the documents of a class are of one topic.
-        rel: the lowest relevant level.
+    the class has its highest level. The documents of a class are of one topic.
     """
     levels = views.levels.kept("one of each class", lambda: _best_of_each(views.levels, classes))
     level_index = np.searchsorted(levels.values, views.levels.values)[views.hits.level_index].astype(np.int64)

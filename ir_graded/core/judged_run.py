@@ -52,7 +52,7 @@ class Ranked(Struct):
 
 @dataclass(frozen=True, eq=False)
 class Matched(Ranked):
-    """The judged documents in a part of a run, in any order. Topics without rows take no memory.
+    """The judged documents in a part of a run, in any order.
 
     Attributes:
         document: position of each document in ``Levels.topic`` and ``Levels.level_index``.
@@ -279,9 +279,7 @@ class CountedDocuments:
     def mean_shares(self, shares: Floats) -> Floats:
         """Return the mean shares of groups at ranks 1..n, for each document, shape ``(documents, groups)``.
 
-        Args:
-            shares: the shares of each judged document, shape ``(judged, groups)``; NaN where unknown.
-                Documents with unknown shares, such as unjudged ones, count as shared equally.
+        Unknown shares are NaN in ``shares`` and count as equal, as those of unjudged documents do.
         """
         hits = self.hits
         mine = shares[hits.document]

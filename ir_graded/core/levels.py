@@ -1,7 +1,6 @@
 """Levels of the judged documents of all topics, and the ideal list of each topic, as flat arrays.
 
-Both depend on the qrels only, so they are computed once. Topics are numbers ``0 .. topics-1`` here; callers
-keep their names.
+Both depend on the qrels only, so they are computed once. Topics are numbers ``0 .. topics-1``.
 """
 
 from __future__ import annotations
@@ -139,10 +138,8 @@ class Levels(Keeps):
     ) -> Levels:
         """Return levels of documents whose topics are in ascending order; ``scale`` adds further levels."""
         values, level_index = np.unique(np.concatenate((level, scale)), return_inverse=True)
-        level_index = level_index[: level.size]
-        return cls(
-            topics, topic, level_index.astype(np.int64), values.astype(np.float64), highlights, intents
-        )
+        level_index = level_index[: level.size].astype(np.int64)
+        return cls(topics, topic, level_index, values.astype(np.float64), highlights, intents)
 
     @cached_property
     def by_intent(self) -> Intents:

@@ -13,6 +13,14 @@ import numpy.typing as npt
 from .judged_run import TieGroups
 from .segments import Bools, Ints
 
+Keys = npt.NDArray[np.uint64]
+Scores = npt.NDArray[Any]  # float32 or float64
+
+_HALF = np.uint64(32)
+#: From this number of rows per hit, ranking the hits alone is faster than ranking all rows.
+_FEW_HITS = 16
+#: Up to about this number of comparisons per row, comparing each hit with all rows is faster than sorting.
+_COMPARISONS_PER_ROW = 3
 #: Bytes that are compared at a time.
 _WORD = 8
 #: Masks that keep the first 0 to 8 bytes of a big-endian number.
@@ -22,10 +30,8 @@ _FIRST_BYTES = np.array(
 
 
 def order_numbers(names: Sequence[str]) -> Ints:
-    """Return a number per name that sorts like the names; equal names get equal numbers.
-
-    The bytes of UTF-8 sort like Python strings, by code point.
-    """
+    """Return a number per name that sorts like the names; equal names get equal numbers."""
+    # The bytes of UTF-8 sort like Python strings, by code point.
     data = "".join(names).encode("utf-8", "surrogatepass")
     length = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
     if int(length.sum()) < len(data):
@@ -65,16 +71,6 @@ def _dense(values: npt.NDArray[np.integer]) -> Ints:
     number = np.empty_like(steps)
     number[order] = steps
     return number
-
-
-Keys = npt.NDArray[np.uint64]
-Scores = npt.NDArray[Any]  # float32 or float64
-
-_HALF = np.uint64(32)
-# From this number of rows per hit, ranking the hits alone is faster than ranking all rows.
-_FEW_HITS = 16
-# Up to about this number of comparisons per row, comparing each hit with all rows is faster than sorting.
-_COMPARISONS_PER_ROW = 3
 
 
 @dataclass(frozen=True, eq=False)

@@ -439,19 +439,10 @@ def _mean_by_number(  # noqa: PLR0913, PLR0917  # one value per owner
 ) -> Floats:
     """Return the mean sum of ``weight * factor`` over the places of m among n documents, by owner.
 
-    Above a document at place j there are i of the other m - 1 documents with hypergeometric probability. A
-    hypergeometric number is a sum of independent events, so that Bernstein's inequality bounds the range of i
-    that matters.
-
-    Args:
-        t: number of ranks above each owner.
-        q: number of places looked at.
-        topic: topic of each owner.
-        n: number of documents.
-        m: number of those that have a weight.
-        weight: weight of the first, second, ... of these documents, owner by owner.
-        size: number of weights of each owner; further ones are 0.
-        factor: the factor of each rank.
+    ``weight`` has the weights of the first, second, ... of the m documents, ``size`` of them for each owner;
+    further ones are 0. Above a document at place j there are i of the other m - 1 documents with
+    hypergeometric probability. A hypergeometric number is a sum of independent events, so that Bernstein's
+    inequality bounds the range of i that matters.
     """
     begin = np.cumsum(size) - size
     owner = np.repeat(np.arange(n.size), size)

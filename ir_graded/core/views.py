@@ -62,10 +62,9 @@ class ArticleView(CountedDocuments):
         super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
         self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
         retrieved = retrieved_spans.union_length(articles)
-        overlap = (
-            highlighted + retrieved - Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
-        )
-        self._overlap, self._lengths, self._beta = overlap, (retrieved, highlighted), beta
+        union = Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
+        self._overlap, self._lengths = highlighted + retrieved - union, (retrieved, highlighted)
+        self._beta = beta
         self.F: Floats = self._f_score(self.document)
 
     def _f_score(self, article: Ints) -> Floats:
@@ -110,8 +109,7 @@ class PassageView(CountedDocuments):
         )
         super().__init__(levels, hits, np.ones(at.size, dtype=np.bool_), hits.rank, cutoff)
         self.all = found
-        self.at: Ints = at[self._rows]
-        at = self.at
+        self.at: Ints = (at := at[self._rows])
         self.found: Ints = found.first[at]
         self.each: Ints = found.each[at]
         self.rows: PassageRows = rows[at]
@@ -141,8 +139,7 @@ class PassageView(CountedDocuments):
         lengths = self.all.lengths.first(self.cutoff)
         if not once:
             return lengths
-        rows = self.all.rows
-        repeated = self.all.repeated
+        rows, repeated = self.all.rows, self.all.repeated
         if self.cutoff is not None:
             repeated = np.where(rows.rank <= self.cutoff, repeated, 0)
         return lengths - whole_total(repeated, rows.topic, self.levels.topics)
@@ -270,11 +267,9 @@ class GradedView(Keeps):
 
         If the list ends above n, C and cg keep their last value.
         """
-        view = self.view
-        topics = view.levels.topics
-        every = np.arange(topics, dtype=np.int64)
-        C = segments.count(view.topic[view.n <= n[view.topic]], topics)
-        cg = np.zeros(topics)
+        view, every = self.view, np.arange(self.view.levels.topics, dtype=np.int64)
+        C = segments.count(view.topic[view.n <= n[view.topic]], every.size)
+        cg = np.zeros(every.size)
         some = C > 0
         cg[some] = self.cg[view.topic_start[some] + C[some] - 1]
         return blended_ratio(C, cg, n, self.ideal.first(n, every), beta)
@@ -286,15 +281,7 @@ def blend(beta: float) -> tuple[float, float]:
 
 
 def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) -> Floats:
-    """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0.
-
-    Args:
-        C: number of relevant documents down to n.
-        cg: cumulative gain down to n.
-        n: the ranks.
-        cg_star: cumulative gain of the ideal list down to n.
-        beta: weight of gain against count.
-    """
+    """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0."""
     of_count, of_gain = blend(beta)
     numerator = of_count * C + of_gain * cg
     denominator = of_count * n + of_gain * cg_star

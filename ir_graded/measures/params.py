@@ -178,12 +178,7 @@ class Choice(Param):
 
 
 class LevelTable(Param):
-    """A dict from levels (finite numbers) to finite numbers >= 0, kept sorted by level.
-
-    Args:
-        desc: one-line description.
-        drop_identity: whether entries ``level: level`` have no effect and are dropped.
-    """
+    """A dict from levels to finite numbers >= 0, kept sorted; ``drop_identity`` drops ``level: level``."""
 
     def __init__(self, desc: str, *, drop_identity: bool = False) -> None:
         super().__init__(dict, "a dict from levels (numbers) to finite numbers >= 0", desc, default={})
