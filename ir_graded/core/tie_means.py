@@ -407,17 +407,15 @@ class _Classes:
         at = np.flatnonzero(number[tied.group] >= 0)
         others = np.flatnonzero(tied.n[groups] > tied.m[groups])
         zero = np.zeros(others.size)
-        columns = (
-            np.concatenate((number[tied.group[at]], others)),
-            np.concatenate((go_on[at], zero + 1.0)),
-            np.concatenate((stop[at], zero)),
-            np.concatenate((value[at], zero)),
-        )
+        owner = np.concatenate((number[tied.group[at]], others))
+        given = zip((go_on, stop, value), (zero + 1.0, zero, zero), strict=True)
+        columns = [np.concatenate((of_counted[at], of_others)) for of_counted, of_others in given]
         count = np.concatenate((np.ones(at.size), (tied.n - tied.m)[groups[others]]))
-        order = np.lexsort(columns[::-1])
-        changes = [np.diff(column[order], prepend=np.nan) != 0 for column in columns]
+        order = np.lexsort((*columns[::-1], owner))
+        changes = [np.diff(column[order], prepend=np.nan) != 0 for column in (owner, *columns)]
         first = np.flatnonzero(np.logical_or.reduce(changes))
-        self.owner, self.go_on, each_stop, self.value = (column[order[first]] for column in columns)
+        self.owner: Ints = owner[order[first]]
+        self.go_on, each_stop, self.value = (column[order[first]] for column in columns)
         self.n: Floats = tied.n[groups][self.owner].astype(np.float64)
         self.share: Floats = np.add.reduceat(count[order], first) / self.n
         self.stop: Floats = self.share * each_stop

@@ -233,11 +233,7 @@ class Scorer:
         raise NotImplementedError  # pragma: no cover
 
     def contributions(self, views: Views) -> Contributions:
-        """Return the contribution of each document to the score of its topic.
-
-        Raises:
-            ParameterError: the score is not a sum over judged documents.
-        """
+        """Return the contribution of each document. Raises ParameterError if the score is not a sum."""
         raise NotImplementedError  # pragma: no cover
 
     def score(self, views: Views) -> Floats:
@@ -257,10 +253,7 @@ class Scorer:
     def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # for subclasses
         """Return the contribution of each tie group to the mean score over all orders of tied documents.
 
-        Only topics with ties have tie groups.
-
-        Raises:
-            ParameterError: the measure does not define this mean.
+        Only topics with ties have tie groups. Raises ParameterError if the measure does not define this mean.
         """
         raise ParameterError(f"{self} has no expected score over the orders of tied documents")
 
@@ -346,10 +339,7 @@ class GradedMeasure(Scorer, Measure):
         """Raise ParameterError if parameters exclude each other; a hook for subclasses."""
 
     def validate_params(self) -> None:
-        """Raise ParameterError if a required parameter is missing.
-
-        This is not checked on creation, since ``nCG@10`` creates ``nCG`` first.
-        """
+        """Raise ParameterError if a required parameter is missing; ``nCG@10`` creates ``nCG`` first."""
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
                 example = param.example(self)
@@ -396,11 +386,7 @@ class GradedMeasure(Scorer, Measure):
         return str(self["ties"]) if "ties" in self.SUPPORTED_PARAMS else super().ties
 
     def with_ties(self, ties: str) -> Measure:
-        """Return the measure with another order of tied documents.
-
-        Raises:
-            ParameterError: the measure does not have the parameter ``ties``, or has no expected score.
-        """
+        """Return the measure with another order of tied documents. Raises ParameterError if it has none."""
         if "ties" not in self.SUPPORTED_PARAMS:
             raise ParameterError(f"{self} takes no ties, given ties={ties!r}")
         if ties == "expected" and not self.has_expected_score:

@@ -271,7 +271,7 @@ class _GFR(ComposedMeasure):
 
     @property
     def highest_level(self) -> float:
-        return min(self.params.get("max_rel", np.inf), self.base.highest_level)
+        return min(float(self.params.get("max_rel", np.inf)), self.base.highest_level)
 
     @property
     def infers_scale(self) -> bool:

@@ -53,11 +53,8 @@ def with_floats(measure: Measure) -> Measure:
     floats = {
         name: float(value)
         for name, value in measure.params.items()
-        if name in declared
-        and declared[name].dtype is float
-        and isinstance(value, (int, np.integer))
-        and not isinstance(value, bool)
-        and abs(int(value)) < EXACT_INTEGERS_BELOW
+        if name in declared and declared[name].dtype is float and isinstance(value, (int, np.integer))
+        if isinstance(canonical_number(value), int)
     }
     return measure(**floats) if floats else measure
 
@@ -147,7 +144,7 @@ class Whole(Param):
     def canonical(self, value: object) -> int:
         number = canonical_number(value)
         if not isinstance(number, int) or number < 1:
-            is_large = isinstance(value, Real) and value >= EXACT_INTEGERS_BELOW
+            is_large = isinstance(value, (int, float, np.number)) and value >= EXACT_INTEGERS_BELOW
             raise ValueError(f"{self.expected} and < 2**53" if is_large else self.expected)
         return number
 

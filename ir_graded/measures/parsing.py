@@ -37,10 +37,18 @@ from .params import with_floats
 
 #: Number of characters of a name that are compared with names of measures.
 _LONGEST_NAME = 60
+#: Python reads longer whole numbers in hexadecimal but cannot print them.
+_MOST_BITS = 2_000
+#: Characters of a string that are searched for commas between measures.
+_LONGEST_LIST = 500
 #: Lowest similarity of names that is suggested.
 _SIMILAR = 0.65
 #: The name in a measure string, and the parameters and cutoff after it.
 _NAME = re.compile(r"\s*([^@(\[{\s]*)(.*)", re.DOTALL)
+#: Text in quotes, which may contain #.
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+#: Names and values in their order.
+_Pairs: TypeAlias = list[tuple[Any, Any]]
 #: A name with the cutoff inside: recall_at_10, ndcg_cut_10, mrr_10.
 _NAME_AND_CUTOFF = re.compile(r"(.+?)(?:_at|_cut)?[._]([1-9][0-9]*)", re.DOTALL)
 #: Names of other programs in lower case, with the measure here.
@@ -56,11 +64,6 @@ _ELSEWHERE = {
 }
 #: Names of geometric means over topics in lower case, with the measure whose arithmetic mean is available.
 _GEOMETRIC = {"gm_map": "AP", "gmap": "AP", "gm_bpref": "Bpref"}
-
-
-def is_nearly_known(text: str) -> bool:
-    """Tell whether a measure string begins with the name of a measure, in any case."""
-    return _parts(text)[0].casefold() in _known_names()
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -94,13 +97,6 @@ def _known_names() -> dict[str, str]:
     measures: dict[str, Measure] = {**ir_measures.measures.registry, **REGISTRY}
     here = {name.casefold(): name if measure.params else measure.NAME for name, measure in measures.items()}
     return {**_ELSEWHERE, **here}
-
-
-# Python reads longer whole numbers in hexadecimal but cannot print them.
-_MOST_BITS = 2_000
-
-#: Characters of a string that are searched for commas between measures.
-_LONGEST_LIST = 500
 
 
 class _UnreadableError(ValueError):
@@ -155,13 +151,6 @@ def _graded_name(text: str) -> str | None:
         if text.startswith(name) and text[len(name) :].lstrip()[:1] in ("", "(", "@"):
             return name
     return None
-
-
-#: Text in quotes, which may contain #.
-_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
-
-#: Names and values in their order.
-_Pairs: TypeAlias = list[tuple[Any, Any]]
 
 
 def _split_call(  # noqa: C901  # each check has its own message
@@ -389,7 +378,8 @@ def _explained(text: str, error: Exception) -> GradedError:
     pieces = _split(text[:_LONGEST_LIST], ",;")
     # A number after a comma belongs to a name of trec_eval: P_5,10.
     named = pieces not in ([], [text]) and not any(piece[0].isdigit() for piece in pieces)
-    if named and (_can_be_read(pieces[0]) or all(map(is_nearly_known, pieces))):
+    known = _known_names()
+    if named and (_can_be_read(pieces[0]) or all(_parts(piece)[0].casefold() in known for piece in pieces)):
         return MeasureSyntaxError(
             f"cannot read {short_repr(text)}: separate measures by blanks, for example 'Q nDCG@10'"
         )
