@@ -25,13 +25,10 @@ _NEAR_HALF = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """Gain and relevance that a measure assigns to each level in ``Levels.values``.
+    """Gain (0 where not relevant) and relevance that a measure assigns to each level in ``Levels.values``.
 
-    Attributes:
-        gain: gain of each level, 0 where it is not relevant.
-        relevant: whether each level is relevant.
-        judged: whether documents of each level are in a condensed list.
-        gmax: the largest gain on the scale, where the measure sets the highest level.
+    ``judged`` tells whether documents of each level are in a condensed list; ``gmax`` is the largest gain on
+    the scale, where the measure sets the highest level.
     """
 
     gain: Floats

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -117,18 +117,10 @@ class JudgedRun(Ranked):
         found = Matched.concat(parts)
         np.add.at(n_retrieved, found.topic, found.length)
         found = found[np.argsort(levels.topic[found.document] << 32 | found.rank)]
-        document = found.document
-        topic, level_index = levels.topic[document], levels.level_index[document]
-        known = (
-            n_retrieved,
-            found.retrieved,
-            n_unknown,
-            found.is_flat,
-            found.ties,
-            found.rows,
-            found.further,
-        )
-        return cls(topic, found.rank, level_index, document, *known)
+        columns = {one.name: getattr(found, one.name) for one in fields(found)}
+        del columns["length"]
+        columns.update(topic=levels.topic[found.document], level_index=levels.level_index[found.document])
+        return cls(n_retrieved=n_retrieved, n_unknown=n_unknown, **columns)
 
     @classmethod
     def joined(cls, levels: Levels, parts: Sequence[JudgedRun]) -> JudgedRun:

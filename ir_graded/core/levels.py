@@ -64,16 +64,13 @@ class Ideal:
 
 @dataclass(frozen=True, eq=False)
 class Aspects:
-    """The aspects of highlighted spans; each span may have several.
+    """The aspects of highlighted spans; each span may have several."""
 
-    Attributes:
-        known: whether the qrels say which aspects each span has.
-        span: the span of each aspect of a span, ascending.
-        aspect: number of the aspect; those of several topics differ.
-    """
-
+    #: Whether the qrels say which aspects each span has.
     known: Bools
+    #: The span of each aspect of a span, ascending.
     span: Ints
+    #: Number of the aspect; those of several topics differ.
     aspect: Ints
 
 

@@ -75,14 +75,11 @@ def _dense(values: npt.NDArray[np.integer]) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups of neighbouring rows of one topic.
+    """Groups of neighbouring rows of one topic."""
 
-    Attributes:
-        number: topic number of each group.
-        begin: first row of each group, and one past the last group.
-    """
-
+    #: Topic number of each group.
     number: Ints
+    #: First row of each group, and one past the last group.
     begin: Ints
 
     @cached_property
@@ -143,18 +140,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """Scored documents whose ranks are needed.
-
-    Attributes:
-        score: their scores, in the precision of the rows.
-        topic: topic of each document.
-        doc_ids: as in :class:`Rows`.
-        row: row of each document; None if it is not known.
-    """
+    """Scored documents whose ranks are needed, with topics, and fields as in :class:`Rows`."""
 
     score: Scores
     topic: Ints
     doc_ids: Callable[[Ints], Sequence[str]]
+    #: Row of each document; None if it is not known.
     row: Ints | None = None
 
     def part(self, wanted: Ints) -> Hits:

@@ -292,11 +292,8 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) ->
 class Views(Keeps):
     """The views of one run, made on first use and shared between measures.
 
-    Args:
-        levels: the judgments.
-        hits: the judged documents that the run retrieved.
-        ties: order of tied documents: 'doc_id' (the order of ``hits``), 'optimistic' (highest level first) or
-            'pessimistic' (highest level last).
+    The order of tied documents is that of ``hits`` ('doc_id'), or highest level first ('optimistic') or last
+    ('pessimistic').
     """
 
     def __init__(self, levels: Levels, hits: JudgedRun, ties: str = "doc_id") -> None:
