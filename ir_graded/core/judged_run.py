@@ -21,14 +21,11 @@ Parts = TypeVar("Parts", bound="Ranked")
 
 @dataclass(frozen=True, eq=False)
 class TieGroups(Struct):
-    """The tie group of each of some documents.
+    """The tie group of each of some documents."""
 
-    Attributes:
-        first: the first rank of the group, from 1.
-        tied: number of documents in the group, judged or not.
-    """
-
+    #: The first rank of the group, from 1.
     first: Ints
+    #: Number of documents in the group, judged or not.
     tied: Ints
 
 

@@ -27,17 +27,12 @@ Overrides = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """The documents of each topic in descending order of a weight: R of them, with cumulative weights.
+    """The documents of each topic in descending order of a weight: R of them, with cumulative weights."""
 
-    Attributes:
-        R: number of documents per topic, shape ``(topics,)``.
-        start: position of each topic's first document in the flat arrays, shape ``(topics,)``.
-        weight: weights of the documents of all topics, descending within each topic.
-        topic: topic of each document, ascending.
-    """
-
+    #: Number of documents per topic, and position of the first in the flat arrays, shapes ``(topics,)``.
     R: Ints
     start: Ints
+    #: Weights of the documents of all topics, descending within each topic, and their topics.
     weight: Floats
     topic: Ints
 

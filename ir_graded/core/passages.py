@@ -49,8 +49,7 @@ class Spans(Struct):
     def overlapping(self) -> tuple[Ints, Ints]:
         """Return pairs of neighbouring overlapping spans: at least one pair per article that has any.
 
-        Spans overlap where each begins before the other ends. Spans that only touch do not overlap. Neither
-        does an empty span at the start of another.
+        Spans that only touch do not overlap. Neither does an empty span at the start of another.
         """
         # Empty spans come first, so that they do not separate spans that begin at the same position.
         order = order_of(self.article, self.start * 2 + (self.stop > self.start))
@@ -215,10 +214,9 @@ class Cuts:
         return each, first, length[end] - length[begin] - own
 
     def new_gold(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return the pieces of gold with the row that finds them first, and lengths in characters.
+        """Return the row that finds each piece of gold first, its length, and two lengths before it.
 
-        The lengths are that of the piece, that of the gold first found in the row before the piece, and that
-        of the other text in the row before the piece.
+        These are of the gold first found in the row and of the other text in it, in characters.
         """
         pieces = np.flatnonzero(self._in_gold & (self._holder < self._rows) & (self._size > 0))
         pieces = pieces[np.argsort(self._holder[pieces], kind="stable")]
