@@ -25,13 +25,10 @@ _NEAR_HALF = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Grades:
-    """Gain and relevance that a measure assigns to each level in ``Levels.values``.
+    """Gain (0 where not relevant) and relevance that a measure assigns to each level in ``Levels.values``.
 
-    Attributes:
-        gain: gain of each level, 0 where it is not relevant.
-        relevant: whether each level is relevant.
-        judged: whether documents of each level are in a condensed list.
-        gmax: the largest gain on the scale, where the measure sets the highest level.
+    ``judged`` tells whether documents of each level are in a condensed list; ``gmax`` is the largest gain on
+    the scale, where the measure sets the highest level.
     """
 
     gain: Floats
@@ -99,19 +96,11 @@ def uniform(intents: Intents, grades: Grades) -> Floats:
     return np.where(counts, 1.0 / np.maximum(number, 1)[np.minimum(intents.topic, number.size - 1)], 0.0)
 
 
-# --------------------------------------------------------------------------------------- global gain
-
-
 def by_global_gain(views: Views, grades: Grades, *, once: bool = False) -> Views:
     """Return the run with the global gain of each document as its level.
 
-    ``GG(d) = sum over intents i of P(i) g_i(d)``; -1 where no intent judges the document.
-
-    Args:
-        views: the run; its levels have intents.
-        grades: gains and relevance of the levels in the base measure.
-        once: whether a navigational intent counts for its first relevant document only. The ideal list does
-            not change.
+    ``GG(d) = sum over intents i of P(i) g_i(d)``; -1 where no intent judges the document. With ``once``, a
+    navigational intent counts for its first relevant document only. The ideal list does not change.
     """
     key = ("global gain", once, *grades.key)
     return views.kept(key, lambda: _by_global_gain(views, grades, once=once))
@@ -122,10 +111,9 @@ def _by_global_gain(views: Views, grades: Grades, *, once: bool) -> Views:
     levels = views.levels.kept(("global gain", *grades.key), lambda: _global_levels(views.levels, grades))
     if once:
         gain = _gain_once(views, grades, levels)
-        document = levels.values[levels.level_index]
-        levels = replace(
-            Levels.of(levels.topics, levels.topic, document, scale=gain.tolist()), gmax=levels.gmax
-        )
+        of_documents = levels.values[levels.level_index]
+        scaled = Levels.of(levels.topics, levels.topic, of_documents, scale=gain.tolist())
+        levels = replace(scaled, gmax=levels.gmax)
         level_index = np.searchsorted(levels.values, gain).astype(np.int64)
     else:
         level_index = levels.level_index[hits.document]
@@ -138,14 +126,19 @@ def _weights(intents: Intents, grades: Grades) -> Floats:
     return np.asarray(weight * grades.gain[intents.levels.level_index])
 
 
+def _judged(levels: Levels, grades: Grades) -> Bools:
+    """Return whether each document has a judgment that counts in a condensed list."""
+    intents, judged = levels.by_intent, np.zeros(levels.topic.size, dtype=np.bool_)
+    judged[intents.document[grades.judged[intents.levels.level_index]]] = True
+    return judged
+
+
 def _global_levels(levels: Levels, grades: Grades) -> Levels:
     intents = levels.by_intent
     weight = _weights(intents, grades)
     some = np.flatnonzero(weight)
     gain = rounded(exact_sums(weight[some], intents.document[some], levels.topic.size))
-    judged = np.zeros(levels.topic.size, dtype=np.bool_)
-    judged[intents.document[grades.judged[intents.levels.level_index]]] = True
-    found = Levels.of(levels.topics, levels.topic, np.where(judged, gain, -1.0))
+    found = Levels.of(levels.topics, levels.topic, np.where(_judged(levels, grades), gain, -1.0))
     largest = np.zeros(levels.topics)
     np.maximum.at(largest, levels.topic, gain)
     return replace(found, gmax=largest if grades.gmax is None else np.full(levels.topics, grades.gmax))
@@ -167,9 +160,6 @@ def _gain_once(views: Views, grades: Grades, levels: Levels) -> Floats:
     return np.where(unjudged, -1.0, gain)
 
 
-# ---------------------------------------------------------------------------------------- by intent
-
-
 def by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
     """Return one list per intent, as if the intent were a topic and its judgments the documents.
 
@@ -184,9 +174,7 @@ def _by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
     intents, hits = views.levels.by_intent, views.hits
     levels = views.levels.kept(("by intent", *grades.key), lambda: _intent_levels(intents, grades))
     if judged_only:
-        judged = np.zeros(views.levels.topic.size, dtype=np.bool_)
-        judged[intents.document[grades.judged[intents.levels.level_index]]] = True
-        hits = hits.condensed(judged[hits.document], views.levels.topics)
+        hits = hits.condensed(_judged(views.levels, grades)[hits.document], views.levels.topics)
     judgment, owner = intents.judgments_of(hits.document)
     wanted = np.flatnonzero(grades.relevant[levels.level_index[judgment]])
     wanted = wanted[np.argsort(levels.topic[judgment[wanted]], kind="stable")]
@@ -227,13 +215,8 @@ class IntentView(CountedDocuments):
         topic = intents.topic[run.topic]
         order = np.lexsort((run.topic, run.rank, topic))
         document = intents.document[run.document[order]]
-        found = JudgedRun(
-            topic[order],
-            run.rank[order],
-            views.levels.level_index[document],
-            document,
-            views.hits.n_retrieved,
-        )
+        level_index = views.levels.level_index[document]
+        found = JudgedRun(topic[order], run.rank[order], level_index, document, views.hits.n_retrieved)
         everything = np.ones(order.size, dtype=np.bool_)
         super().__init__(views.levels, found, everything, found.rank, cutoff)
         row = order[self._rows]
@@ -242,13 +225,11 @@ class IntentView(CountedDocuments):
         self.intent: Ints = run.topic[row]
         self.C = segments.ordinals(np.searchsorted(run.topic, run.topic))[row]
         self._level = intents.levels.values[run.level_index[row]]
-        relevant = intents.levels.topic[grades.relevant[intents.levels.level_index]]
-        self._R = segments.count(intents.topic[relevant], self.levels.topics)
+        relevant = grades.relevant[intents.levels.level_index]
+        self._R = segments.count(intents.topic[intents.levels.topic[relevant]], self.levels.topics)
+        documents = np.unique(intents.document[relevant])
         #: Number of documents of each topic that are relevant to at least one intent.
-        self.documents: Ints = segments.count(
-            self.levels.topic[np.unique(intents.document[grades.relevant[intents.levels.level_index]])],
-            self.levels.topics,
-        )
+        self.documents: Ints = segments.count(self.levels.topic[documents], self.levels.topics)
 
     @property
     def R(self) -> Ints:
@@ -264,12 +245,7 @@ def by_class(views: Views, classes: Ints, rel: float) -> Views:
     """Return views of a run in which each class counts once: its first relevant document, at its level.
 
     Later documents of the class get level 0 and keep their rank, also in a condensed list. In the ideal list
-    the class has its highest level.
-
-    Args:
-        views: the views of the run.
-        classes: the class of each judged document; the documents of a class are of one topic.
-        rel: the lowest relevant level.
+    the class has its highest level. The documents of a class are of one topic.
     """
     levels = views.levels.kept("one of each class", lambda: _best_of_each(views.levels, classes))
     level_index = np.searchsorted(levels.values, views.levels.values)[views.hits.level_index].astype(np.int64)

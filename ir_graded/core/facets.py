@@ -23,7 +23,6 @@ SWAPPED = "are the qrels and the run swapped?"
 #: Positions above this are not plausible; below it, sums are exact.
 LONGEST = 2**48
 
-
 QUEPID = ("query", "docid", "rating")
 #: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
 CONVENTIONS = {
@@ -70,18 +69,13 @@ class Facet:
         per: what has one value: each row, or equal in all rows of a document, an intent or a topic.
         kind: "id" (equal ids mean the same class), "number", "shares" (a vector), "word" (one of ``words``),
             "words" (several, separated by ``|``) or "span" (two columns).
-        contents: what it holds, in words.
-        source: where else than in a table it can come from, in words.
+        contents, source, title: in words, what it holds, where else it can come from, and one value.
         of: whether it is a column of the qrels, of the run or of both.
         columns: names of the columns, if not the name itself.
         other_names: names that are read like the name.
-        like: names, in lower case, that mean the like and are not read.
-        advice: what to do about such a name.
-        title: the value in words, in messages.
-        is_valid: whether numbers are valid; NaN is not.
-        valid: which values are valid, in words.
+        like, advice: names, in lower case, that are not read, and what to do about them.
+        is_valid, valid: whether numbers are valid (NaN is not), and which values are, in words.
         may_lack: whether numbers may be missing.
-        words: the words of the kind "word".
     """
 
     name: str
@@ -127,24 +121,11 @@ class Facet:
 
     def hint(self, names: list[str]) -> str:
         """Return a hint on columns of a table that mean the like but are not read; empty without any."""
-        wanted = self.columns or (self.name,)
-        lacking = [name for name in wanted if name not in names]
+        lacking = [name for name in self.columns or (self.name,) if name not in names]
         found = [name for name in names if name.lower() in self.like]
         if not lacking or not found:
             return ""
         return f"the table has {', '.join(found)} but not {' and '.join(lacking)} ({self.advice})"
-
-
-def _position(values: Floats) -> Bools:
-    return np.asarray((values >= 0) & (values <= LONGEST) & (values == np.floor(values)))
-
-
-def _not_negative(values: Floats) -> Bools:
-    return np.isfinite(values) & (values >= 0)
-
-
-def _share(values: Floats) -> Bools:
-    return (values > 0) & (values <= 1)
 
 
 SPAN = Facet(
@@ -153,7 +134,7 @@ SPAN = Facet(
     columns=("start", "length"),
     like=frozenset({"start", "length", "end", "stop", "offset", "start_index", "end_index"}),
     advice="length = end - start",
-    is_valid=_position,
+    is_valid=lambda values: (values >= 0) & (values <= LONGEST) & (values == np.floor(values)),
     valid=f"a whole number from 0 to {LONGEST}",
 )
 INTENT = Facet(
@@ -164,7 +145,7 @@ INTENT = Facet(
 )
 PROBABILITY = Facet(
     *("probability", "intent", "number", "probabilities of intents"),
-    is_valid=_not_negative,
+    is_valid=lambda values: (values >= 0) & (values < np.inf),
     valid="a finite number >= 0",
     may_lack=True,
 )
@@ -181,7 +162,7 @@ CLASS = Facet(
 INCLUSION = Facet(
     *("iprob", "row", "number", "inclusion probabilities"),
     title="the inclusion probability (iprob)",
-    is_valid=_share,
+    is_valid=lambda values: (values > 0) & (values <= 1),
     valid="above 0 and at most 1 (1 if the document was certain to be judged)",
 )
 

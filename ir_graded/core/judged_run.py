@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -21,14 +21,11 @@ Parts = TypeVar("Parts", bound="Ranked")
 
 @dataclass(frozen=True, eq=False)
 class TieGroups(Struct):
-    """The tie group of each of some documents.
+    """The tie group of each of some documents."""
 
-    Attributes:
-        first: the first rank of the group, from 1.
-        tied: number of documents in the group, judged or not.
-    """
-
+    #: The first rank of the group, from 1.
     first: Ints
+    #: Number of documents in the group, judged or not.
     tied: Ints
 
 
@@ -52,7 +49,7 @@ class Ranked(Struct):
 
 @dataclass(frozen=True, eq=False)
 class Matched(Ranked):
-    """The judged documents in a part of a run, in any order. Topics without rows take no memory.
+    """The judged documents in a part of a run, in any order.
 
     Attributes:
         document: position of each document in ``Levels.topic`` and ``Levels.level_index``.
@@ -117,20 +114,10 @@ class JudgedRun(Ranked):
         found = Matched.concat(parts)
         np.add.at(n_retrieved, found.topic, found.length)
         found = found[np.argsort(levels.topic[found.document] << 32 | found.rank)]
-        document = found.document
-        return cls(
-            levels.topic[document],
-            found.rank,
-            levels.level_index[document],
-            document,
-            n_retrieved,
-            found.retrieved,
-            n_unknown,
-            found.is_flat,
-            found.ties,
-            found.rows,
-            found.further,
-        )
+        columns = {one.name: getattr(found, one.name) for one in fields(found)}
+        del columns["length"]
+        columns.update(topic=levels.topic[found.document], level_index=levels.level_index[found.document])
+        return cls(n_retrieved=n_retrieved, n_unknown=n_unknown, **columns)
 
     @classmethod
     def joined(cls, levels: Levels, parts: Sequence[JudgedRun]) -> JudgedRun:
@@ -182,22 +169,14 @@ class JudgedRun(Ranked):
     def by_tie_group(self, judged: Bools, topics: int, *, condensed: bool) -> JudgedRun:
         """Return the run with only the topics that have ties; documents are at the first rank of their group.
 
-        Args:
-            judged: for each document, whether its level counts as judged (>= 0).
-            topics: number of topics.
-            condensed: whether unjudged documents are removed before ranks are counted.
+        With ``condensed``, only documents whose level counts as ``judged`` are in the list.
         """
         wanted = self.tied_topics(topics)[self.topic]
         run = self[wanted].condensed(judged[wanted], topics) if condensed else self[wanted]
         return replace(run, rank=run.tie_groups.first, ties=run.tie_groups)
 
     def condensed(self, judged: Bools, topics: int) -> JudgedRun:
-        """Return the run with only judged documents; ranks and tie groups are those of the condensed list.
-
-        Args:
-            judged: for each document, whether its level counts as judged (>= 0).
-            topics: number of topics.
-        """
+        """Return the run with only ``judged`` documents; ranks and ties are those of the condensed list."""
         run = self[judged]
         start = segments.starts(run.topic, topics)[run.topic]
         ties = None
@@ -208,12 +187,7 @@ class JudgedRun(Ranked):
         return replace(run, rank=segments.ordinals(start), ties=ties)
 
     def condensed_rank(self, judged: Bools, topics: int) -> Ints:
-        """Return ranks in the condensed list: unjudged documents are removed before ranks are counted.
-
-        Args:
-            judged: for each document, whether its level counts as judged (>= 0).
-            topics: number of topics.
-        """
+        """Return ranks in the condensed list: those without others than ``judged`` documents."""
         above = np.concatenate(([0], np.cumsum(judged, dtype=np.int64)))
         start = segments.starts(self.topic, topics)
         return np.asarray(above[1:] - above[start[self.topic]])
@@ -239,18 +213,8 @@ class CountedDocuments:
     countable: bool = True
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:
-        """Select the hits that count.
-
-        Args:
-            levels: the judgments.
-            hits: the judged documents that the run retrieved.
-            counts: whether each hit counts, regardless of its rank.
-            n: rank of each hit in the list that the measure looks at.
-            cutoff: the last rank that the measure looks at.
-        """
-        self.levels = levels
-        self.cutoff = cutoff
-        self.hits = hits
+        """Select the hits for which ``counts`` is true; ``n`` is the rank of each hit."""
+        self.levels, self.hits, self.cutoff = levels, hits, cutoff
         self._counts = counts
         self._rows = counts if cutoff is None else counts & (n <= cutoff)
         self.topic: Ints = hits.topic[self._rows]
@@ -304,9 +268,7 @@ class CountedDocuments:
     def mean_shares(self, shares: Floats) -> Floats:
         """Return the mean shares of groups at ranks 1..n, for each document, shape ``(documents, groups)``.
 
-        Args:
-            shares: the shares of each judged document, shape ``(judged, groups)``; NaN where unknown.
-                Documents with unknown shares, such as unjudged ones, count as shared equally.
+        Unknown shares are NaN in ``shares`` and count as equal, as those of unjudged documents do.
         """
         hits = self.hits
         mine = shares[hits.document]

@@ -1,26 +1,24 @@
 """Levels of the judged documents of all topics, and the ideal list of each topic, as flat arrays.
 
-Both depend on the qrels only, so they are computed once. Topics are numbers ``0 .. topics-1`` here; callers
-keep their names.
+Both depend on the qrels only, so they are computed once. Topics are numbers ``0 .. topics-1``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from . import segments
 from .passages import Spans
 from .segments import Bools, Floats, Ints
+from .struct import Keeps
 
-Kept = TypeVar("Kept")
-
-#: Numbers between 2**-this and 2**this can be added and multiplied without scaling.
-LARGE = 400
+#: Largest level, gain, weight of a level and beta; sums and products of these do not overflow.
+LARGEST = 1e100
 #: Up to this number of (topic, level) pairs per document, counting the levels is faster than sorting them.
 _SLOTS_PER_DOCUMENT = 2
 #: Overrides of a table over levels, in canonical form: ``((level, value), ...)`` sorted by level.
@@ -29,20 +27,12 @@ Overrides = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """The documents of each topic in descending order of a weight: R of them, with cumulative weights.
+    """The documents of each topic in descending order of a weight: R of them, with cumulative weights."""
 
-    Sums of weights are in the unit of their topic. The unit is a power of two. It is 1 unless the weights of
-    the topic are so large or so small that sums or products would leave the range of doubles.
-
-    Attributes:
-        R: number of documents per topic, shape ``(topics,)``.
-        start: position of each topic's first document in the flat arrays, shape ``(topics,)``.
-        weight: weights of the documents of all topics, descending within each topic.
-        topic: topic of each document, ascending.
-    """
-
+    #: Number of documents per topic, and position of the first in the flat arrays, shapes ``(topics,)``.
     R: Ints
     start: Ints
+    #: Weights of the documents of all topics, descending within each topic, and their topics.
     weight: Floats
     topic: Ints
 
@@ -54,24 +44,9 @@ class Ideal:
         return largest
 
     @cached_property
-    def exponent(self) -> Ints:
-        """The unit of each topic as an exponent of 2, shape ``(topics,)``."""
-        exponent = np.frexp(self.largest)[1].astype(np.int64)
-        return np.where(np.abs(exponent) > LARGE, exponent, 0)
-
-    @cached_property
-    def is_moderate(self) -> bool:
-        """Whether all units are 1."""
-        return not self.exponent.any()
-
-    def in_units(self, weight: Floats, topic: Ints) -> Floats:
-        """Return weights of documents in the units of their topics."""
-        return weight if self.is_moderate else np.ldexp(weight, -self.exponent[topic])
-
-    @cached_property
     def cumulative(self) -> Floats:
         """Running sum of the weights within each topic."""
-        return segments.cumulative_sum(self.in_units(self.weight, self.topic), self.start[self.topic])
+        return segments.cumulative_sum(self.weight, self.start[self.topic])
 
     def first(self, n: Ints, topic: Ints) -> Floats:
         """Return the cumulative weight of the first ``n`` documents of each topic; constant after n = R."""
@@ -81,25 +56,16 @@ class Ideal:
         result[some] = self.cumulative[self.start[topic[some]] + depth[some] - 1]
         return result
 
-    def total(self) -> Floats:
-        """Return the sum of all weights per topic, unscaled; inf where it leaves the range of doubles."""
-        sums = self.first(self.R, np.arange(self.R.size, dtype=np.int64))
-        with np.errstate(over="ignore"):
-            return np.ldexp(sums, self.exponent)
-
 
 @dataclass(frozen=True, eq=False)
 class Aspects:
-    """The aspects of highlighted spans; each span may have several.
+    """The aspects of highlighted spans; each span may have several."""
 
-    Attributes:
-        known: whether the qrels say which aspects each span has.
-        span: the span of each aspect of a span, ascending.
-        aspect: number of the aspect; those of several topics differ.
-    """
-
+    #: Whether the qrels say which aspects each span has.
     known: Bools
+    #: The span of each aspect of a span, ascending.
     span: Ints
+    #: Number of the aspect; those of several topics differ.
     aspect: Ints
 
 
@@ -125,7 +91,7 @@ class Highlights:
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class Levels(Keeps):
     """The levels of all judged documents, over all topics at once.
 
     Attributes:
@@ -164,10 +130,8 @@ class Levels:
     ) -> Levels:
         """Return levels of documents whose topics are in ascending order; ``scale`` adds further levels."""
         values, level_index = np.unique(np.concatenate((level, scale)), return_inverse=True)
-        level_index = level_index[: level.size]
-        return cls(
-            topics, topic, level_index.astype(np.int64), values.astype(np.float64), highlights, intents
-        )
+        level_index = level_index[: level.size].astype(np.int64)
+        return cls(topics, topic, level_index, values.astype(np.float64), highlights, intents)
 
     @cached_property
     def by_intent(self) -> Intents:
@@ -196,13 +160,6 @@ class Levels:
     def ideal(self, rel: float, table: Floats) -> Ideal:
         """Return the ideal list of each topic: its documents of level >= ``rel``, by ``table`` descending."""
         return self.kept(("ideal", rel, table.tobytes()), lambda: self._sorted_ideal(rel, table))
-
-    def kept(self, key: object, make: Callable[[], Kept]) -> Kept:
-        """Return the result of ``make``, which depends on the levels only, cached under a key."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        found: Kept = self._kept[key]
-        return found
 
     def _sorted_ideal(self, rel: float, table: Floats) -> Ideal:
         first = int(np.searchsorted(self.values, rel))

@@ -44,15 +44,12 @@ class Spans(Struct):
         first = segments.starts(article, articles)[article]
         reached = segments.cumulative_maximum_before(stop, first)
         added = np.maximum(stop - np.maximum(start, reached), 0)
-        sums = np.concatenate(([0], np.cumsum(added)))
-        bounds = np.append(segments.starts(article, articles), article.size)
-        return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
+        return segments.whole_total(added, article, articles)
 
     def overlapping(self) -> tuple[Ints, Ints]:
         """Return pairs of neighbouring overlapping spans: at least one pair per article that has any.
 
-        Spans overlap where each begins before the other ends. Spans that only touch do not overlap. Neither
-        does an empty span at the start of another.
+        Spans that only touch do not overlap. Neither does an empty span at the start of another.
         """
         # Empty spans come first, so that they do not separate spans that begin at the same position.
         order = order_of(self.article, self.start * 2 + (self.stop > self.start))
@@ -153,12 +150,7 @@ class PassageRows(Struct):
 
 
 class RetrievedLengths:
-    """Characters in the first rows of topics.
-
-    Args:
-        rows: the rows.
-        topics: number of topics of the qrels.
-    """
+    """Characters in the first rows of each of ``topics`` topics."""
 
     def __init__(self, rows: PassageRows, topics: int) -> None:
         self._down_to = rows.down_to
@@ -184,16 +176,14 @@ class RetrievedLengths:
 class Cuts:
     """Rows and gold spans cut into pieces wherever one of them begins or ends.
 
-    A piece is entirely inside or entirely outside each span. Piece i is between cuts i and i + 1; the piece
-    after the last cut of an article is empty.
+    Piece i is between cuts i and i + 1; the piece after the last cut of an article is empty.
     """
 
     def __init__(self, rows: Spans, gold: Spans) -> None:
         article = np.concatenate((rows.article, gold.article) * 2)
         position = np.concatenate((rows.start, gold.start, rows.stop, gold.stop))
         order = order_of(article, position)
-        article = article[order]
-        position = position[order]
+        article, position = article[order], position[order]
         new = np.ones(article.size, dtype=np.bool_)
         new[1:] = (article[1:] != article[:-1]) | (position[1:] != position[:-1])
         cut = np.empty(order.size, dtype=np.int64)
@@ -224,10 +214,9 @@ class Cuts:
         return each, first, length[end] - length[begin] - own
 
     def new_gold(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return the pieces of gold with the row that finds them first, and lengths in characters.
+        """Return the row that finds each piece of gold first, its length, and two lengths before it.
 
-        The lengths are that of the piece, that of the gold first found in the row before the piece, and that
-        of the other text in the row before the piece.
+        These are of the gold first found in the row and of the other text in it, in characters.
         """
         pieces = np.flatnonzero(self._in_gold & (self._holder < self._rows) & (self._size > 0))
         pieces = pieces[np.argsort(self._holder[pieces], kind="stable")]
@@ -238,11 +227,9 @@ class Cuts:
         return row, size, found, others[pieces] - others[self._begin[row]]
 
     def _first_holder(self, begin: Ints, end: Ints) -> Ints:
-        """Return the first row that covers each piece, or the number of rows where none does.
-
-        Each row is entered at two blocks of 2^level pieces that together cover its range. Blocks then pass
-        their row down to their halves.
-        """
+        """Return the first row that covers each piece, or the number of rows where none does."""
+        # Each row is entered at two blocks of 2^level pieces that together cover its range. Blocks then pass
+        # their row down to their halves.
         some = np.flatnonzero(end > begin)
         level = np.frexp((end - begin)[some])[1] - 1
         best = np.full(self._size.size, self._rows, dtype=np.int64)
@@ -282,14 +269,7 @@ class Found:
 
     @classmethod
     def of(cls, rows: PassageRows, highlighted: Spans, topic_of: Ints, topics: int) -> Found:
-        """Find highlighted text in rows.
-
-        Args:
-            rows: the rows of a run.
-            highlighted: the union of the highlighted spans of each article.
-            topic_of: topic of each article of the qrels.
-            topics: number of topics.
-        """
+        """Find the union of highlighted spans in rows; ``topic_of`` is the topic of each article."""
         rows = rows.ordered()
         size = highlighted.stop - highlighted.start
         total = segments.whole_total(size, topic_of[highlighted.article], topics)

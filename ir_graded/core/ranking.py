@@ -13,6 +13,14 @@ import numpy.typing as npt
 from .judged_run import TieGroups
 from .segments import Bools, Ints
 
+Keys = npt.NDArray[np.uint64]
+Scores = npt.NDArray[Any]  # float32 or float64
+
+_HALF = np.uint64(32)
+#: From this number of rows per hit, ranking the hits alone is faster than ranking all rows.
+_FEW_HITS = 16
+#: Up to about this number of comparisons per row, comparing each hit with all rows is faster than sorting.
+_COMPARISONS_PER_ROW = 3
 #: Bytes that are compared at a time.
 _WORD = 8
 #: Masks that keep the first 0 to 8 bytes of a big-endian number.
@@ -22,10 +30,8 @@ _FIRST_BYTES = np.array(
 
 
 def order_numbers(names: Sequence[str]) -> Ints:
-    """Return a number per name that sorts like the names; equal names get equal numbers.
-
-    The bytes of UTF-8 sort like Python strings, by code point.
-    """
+    """Return a number per name that sorts like the names; equal names get equal numbers."""
+    # The bytes of UTF-8 sort like Python strings, by code point.
     data = "".join(names).encode("utf-8", "surrogatepass")
     length = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
     if int(length.sum()) < len(data):
@@ -67,26 +73,13 @@ def _dense(values: npt.NDArray[np.integer]) -> Ints:
     return number
 
 
-Keys = npt.NDArray[np.uint64]
-Scores = npt.NDArray[Any]  # float32 or float64
-
-_HALF = np.uint64(32)
-# From this number of rows per hit, ranking the hits alone is faster than ranking all rows.
-_FEW_HITS = 16
-# Up to about this number of comparisons per row, comparing each hit with all rows is faster than sorting.
-_COMPARISONS_PER_ROW = 3
-
-
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups of neighbouring rows of one topic.
+    """Groups of neighbouring rows of one topic."""
 
-    Attributes:
-        number: topic number of each group.
-        begin: first row of each group, and one past the last group.
-    """
-
+    #: Topic number of each group.
     number: Ints
+    #: First row of each group, and one past the last group.
     begin: Ints
 
     @cached_property
@@ -147,18 +140,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """Scored documents whose ranks are needed.
-
-    Attributes:
-        score: their scores, in the precision of the rows.
-        topic: topic of each document.
-        doc_ids: as in :class:`Rows`.
-        row: row of each document; None if it is not known.
-    """
+    """Scored documents whose ranks are needed, with topics, and fields as in :class:`Rows`."""
 
     score: Scores
     topic: Ints
     doc_ids: Callable[[Ints], Sequence[str]]
+    #: Row of each document; None if it is not known.
     row: Ints | None = None
 
     def part(self, wanted: Ints) -> Hits:
@@ -189,9 +176,8 @@ def ranks(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
     """
     if not hits.topic.size:
         return np.zeros(0, dtype=np.int64), None
-    counted = None
-    if _FEW_HITS * hits.topic.size < rows.score.size and rows.groups.distinct:
-        counted = _count_above_and_tied(rows, hits)
+    few = _FEW_HITS * hits.topic.size < rows.score.size and rows.groups.distinct
+    counted = _count_above_and_tied(rows, hits) if few else None
     if counted is None:
         return _rank_all(rows, hits)
     above, tied = counted
@@ -204,14 +190,8 @@ def ranks(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
     return rank, TieGroups(above + 1, tied)
 
 
-# ----------------------------------------------------------------------------------- few hits
-
-
 def _count_above_and_tied(rows: Rows, hits: Hits) -> tuple[Ints, Ints] | None:
-    """Return for each hit the number of rows of its topic with a higher score, and with an equal score.
-
-    Every topic must be one group. Return None where ranking all rows is faster.
-    """
+    """Return the number of rows with a higher and an equal score; None where ranking all rows is faster."""
     start, stop = rows.groups.spans(hits.topic)
     if _is_descending(rows):
         first = _bisect(rows.score, hits.score, start, stop, np.greater)
@@ -253,9 +233,6 @@ def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[In
     return above, np.add.reduceat(of_row == of_hit, offset, dtype=np.int64)
 
 
-# ------------------------------------------------------------------------------------ all rows
-
-
 def _rank_all(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
     """Return the rank of each hit, and its tie group, by ranking all rows."""
     ranked = _ranked(rows, hits)
@@ -270,17 +247,13 @@ def _rank_all(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """All rows by topic, and by score descending.
+    """All rows by topic, and by score descending."""
 
-    Attributes:
-        order: the row at each place; None where rows are in this order.
-        tied: for each place but the first, whether the place before has its topic and score.
-        place: the place of each hit; in a tie, any place of the tie.
-        begin: the first place of the topic of each hit.
-    """
-
+    #: The row at each place; None where rows are in this order.
     order: Ints | None
+    #: For each place but the first, whether the place before has its topic and score.
     tied: Bools
+    #: The place of each hit, any of its tie, and the first place of its topic.
     place: Ints
     begin: Ints
 
@@ -321,10 +294,7 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
 
 
 def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the ranks of the hits ``among`` all, which tie with other rows; larger doc_ids come first.
-
-    Also return the first rank of each tie and the number of rows in it.
-    """
+    """Return the ranks of tied hits, larger doc_ids first, and the first rank and size of their ties."""
     member = np.flatnonzero(ranked.in_tie)
     begins = np.ones(member.size, dtype=np.bool_)
     begins[1:] = ~ranked.tied[member[1:] - 1]
@@ -356,10 +326,7 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[In
 
 
 def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
-    """Return a sortable number per row and per hit: topic in the high half, score code in the low half.
-
-    There are no numbers for the hits where their rows are known.
-    """
+    """Return a sortable number per row, and per hit whose row is not known: topic, then score."""
     if hits.row is not None:
         return _key(rows.groups.topic, descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
     code = descending_codes(np.concatenate((rows.score, hits.score)))

@@ -33,12 +33,7 @@ def ordinals(start: Ints) -> Ints:
 
 
 class Totals:
-    """Sums over segments, for several columns of values over the same segments.
-
-    Args:
-        segment: segment of each value, ascending.
-        segments: number of segments.
-    """
+    """Sums over segments, for several columns of values over the same segments."""
 
     def __init__(self, segment: Ints, segments: int) -> None:
         self._segment, self._segments = segment, segments
@@ -48,14 +43,12 @@ class Totals:
         self._begin = (np.cumsum(length) - length)[self._some]
 
     def of(self, values: Floats) -> Floats:
-        """Return the sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment.
-
-        Sums are pairwise: adding many equal values one by one loses a digit for every power of ten.
-        """
+        """Return the sum of ``values`` in each segment, shape ``(segments,)``; 0 for an empty segment."""
         if self._longest <= 2:  # noqa: PLR2004  # quicker, and two values have one sum
             of_few = np.bincount(self._segment, weights=values, minlength=self._segments)
             return of_few.astype(np.float64, copy=False)
         sums = np.zeros(self._segments)
+        # Pairwise: adding many equal values one by one loses a digit for every power of ten.
         sums[self._some] = np.add.reduceat(values, self._begin)
         return sums
 
@@ -84,16 +77,13 @@ def count(segment: Ints, segments: int) -> Ints:
 
 
 def cumulative_sum(values: Floats, start: Ints) -> Floats:
-    """Return the inclusive running sum within each segment.
-
-    Whole numbers are summed exactly in one flat pass. Other numbers are summed by doubling steps inside
-    their segment: a flat running sum minus its base would lose digits to earlier segments.
-    """
+    """Return the inclusive running sum within each segment."""
     if not values.size:
         return values.copy()
     flat = np.cumsum(values)
     if flat[-1] < EXACT_INTEGERS_BELOW and bool((values == np.floor(values)).all()):
         return np.asarray(flat - (flat[start] - values[start]))
+    # A flat running sum minus its base would lose digits to earlier segments.
     return _scan(values, start, np.add)
 
 

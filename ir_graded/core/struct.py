@@ -1,4 +1,4 @@
-"""Base of the dataclasses that hold rows as arrays of one length."""
+"""Base classes: dataclasses that hold rows as arrays of one length, and objects that keep results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,22 @@ import numpy as np
 from .segments import Bools, Ints
 
 Rows = TypeVar("Rows", bound="Struct")
+Result = TypeVar("Result")
 #: By field, a function that makes one value from those of several parts.
 Join = Mapping[str, Callable[[list[Any]], Any]]
+
+
+class Keeps:
+    """An object that keeps results that depend on it only."""
+
+    _kept: dict[object, Any]
+
+    def kept(self, key: object, make: Callable[[], Result]) -> Result:
+        """Return the result of ``make``, computed once for each key."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Result = self._kept[key]
+        return found
 
 
 class Struct:

@@ -89,8 +89,6 @@ class TiedDocuments(Generic[Counted]):
         """Whether each topic has a tied document here, shape ``(topics,)``."""
         return segments.count(self.topic[self.n > 1], self.view.levels.topics) > 0
 
-    # -------------------------------------------------------------------------------- sums over groups
-
     def in_groups(self, value: Floats) -> Floats:
         """Return the sum of a value over the documents of each group."""
         return self._totals.of(value)
@@ -120,8 +118,6 @@ class TiedDocuments(Generic[Counted]):
         wanted = self.topic << 32 | self.t + 1
         return np.searchsorted(group, wanted, side="right") - np.searchsorted(group, wanted)
 
-    # -------------------------------------------------------------------------------- means
-
     def at_rank(self, rank: Ints, utility: Utility) -> Floats:
         """Return the contribution of each group to the mean utility at a rank, given for each topic."""
         value, _ = self._values(utility)
@@ -133,13 +129,13 @@ class TiedDocuments(Generic[Counted]):
         """Return the mean utility at each document; orders that put it below the cutoff count as 0."""
         value, above = self._values(utility)
         others = self.in_groups(value)[self.group] - value
-        return self.spread(above[self.group] + value, others, utility.factor)
+        return self.mean_sum(above[self.group] + value, others, utility.factor)
 
     def weighted(self, weight: Floats, utility: Utility) -> Floats:
         """Return for each group the mean sum of ``weight * utility``, with a weight for each document."""
         return self.in_groups(weight * self.linear(utility))
 
-    def spread(self, own: Floats, others: Floats, factor: AtRanks) -> Floats:
+    def mean_sum(self, own: Floats, others: Floats, factor: AtRanks) -> Floats:
         """Return the mean of ``(own + sum over the documents of the group above it) * factor``, by document.
 
         Args:
@@ -162,103 +158,88 @@ class TiedDocuments(Generic[Counted]):
         or for each place, whichever are fewer.
         """
         value, above = self._values(utility)
-        product = np.multiply.reduceat(go_on, self.begin) if self.begin.size else np.ones(0)
-        reach = segments.cumulative_product_before(product, self.start)
-        q, by_place = self.q, np.zeros(self.n.size, dtype=np.bool_)
+        reach = segments.cumulative_product_before(np.multiply.reduceat(go_on, self.begin), self.start)
+        depth, by_place = self.q, np.zeros(self.n.size, dtype=np.bool_)
         if self.m.max(initial=0) > _NEGLIGIBLE:
             # The mean of the product down to place j is at most exp(-j / n * sum of (1 - go_on)).
             lost = np.maximum(self.in_groups(1.0 - go_on), 2.0**-50)
-            q = np.minimum(q, np.ceil(_NEGLIGIBLE * self.n / lost)).astype(np.int64)
-            by_place = (q * _STEP < self.m * (_STEP + q)) & (2 * q <= self.n)
-        parts = chain(
-            self._by_document(np.flatnonzero(~by_place), q, stop, go_on, value),
-            self._by_place(np.flatnonzero(by_place), q, stop, go_on, value),
-        )
+            depth = np.minimum(depth, np.ceil(_NEGLIGIBLE * self.n / lost)).astype(np.int64)
+            by_place = (depth * _STEP < self.m * (_STEP + depth)) & (2 * depth <= self.n)
         found = np.zeros(self.n.size)
-        for groups, stops, stops_by_value in parts:
-            ranked = _Places(self.t[groups], q[groups], self.topic[groups])
-            mean = above[groups][ranked.owner] * stops + stops_by_value
-            found[groups] = reach[groups] * ranked.sum(mean * ranked.factor(utility.factor))
+        for groups, stops in chain(
+            self._by_document(np.flatnonzero(~by_place), depth, stop, go_on, value),
+            self._by_place(np.flatnonzero(by_place), depth, stop, go_on, value),
+        ):
+            at = _Places(self.t[groups], depth[groups], self.topic[groups])
+            mean = above[groups][at.owner] * stops[0] + stops[1:].sum(axis=0)
+            found[groups] = reach[groups] * at.sum(mean * at.factor(utility.factor))
         return found
 
     def _by_document(
-        self, groups: Ints, q: Ints, stop: Floats, go_on: Floats, value: Floats
-    ) -> Iterator[tuple[Ints, Floats, Floats]]:
-        """Yield groups with the mean probability to stop at each of their first q places, plain and by value.
+        self, groups: Ints, depth: Ints, stop: Floats, go_on: Floats, value: Floats
+    ) -> Iterator[tuple[Ints, Floats]]:
+        """Yield groups with the mean probability to stop at each of their first places.
 
-        It is the product of ``go_on`` above times ``stop`` at the place; by value, it is multiplied by the
-        sum of the values down to it. ``passes`` has the products over the first places. Documents are
-        inserted one by one into all groups at once.
+        It is the product of ``go_on`` above times ``stop`` at the place. A second row has it times the sum of
+        the values down to the place, unless all are 0. ``passes`` has the products over the first places.
+        Documents are inserted one by one into all groups at once.
         """
         groups = groups[np.argsort(-self.m[groups], kind="stable")]  # largest first
-        has_values = value.any()
-        for part in _chunks(q[groups] + 1):
-            some_groups = groups[part]
-            m, width = self.m[some_groups], q[some_groups] + 1
-            at = _Places(self.t[some_groups] - 1, width, self.topic[some_groups])
+        rows = 1 + int(value.any())
+        # Parts that fit in the cache: each step goes over all their means.
+        for part in _chunks(4 * rows * (depth[groups] + 1)):
+            chosen = groups[part]
+            m = self.m[chosen]
+            at = _Places(self.t[chosen] - 1, depth[chosen] + 1, self.topic[chosen])
             place = (at.place - 1).astype(np.float64)
-            inside = (place > 0).astype(np.float64)
-            before = np.maximum(place - 1, 0)
-            uncounted = (self.n[some_groups] - m)[at.owner].astype(np.float64)
-            passes = (place <= uncounted).astype(np.float64)
-            passes_by_value, stops, stops_by_value = np.zeros((3, place.size))
+            inside, before = (place > 0).astype(np.float64), np.maximum(place - 1, 0)
+            uncounted = (self.n[chosen] - m)[at.owner].astype(np.float64)
+            passes, stops = np.zeros((2, rows, place.size))
+            passes[0] = place <= uncounted
             for inserted in range(int(m[0])):
                 active = int(np.searchsorted(-m, -inserted))
                 some = slice(0, int(at.end[active - 1]))
-                owner, document = at.owner[some], self.begin[some_groups[:active]] + inserted
-                stop_here, go_on_here = stop[document][owner] * inside[some], go_on[document][owner]
+                owner, document = at.owner[some], self.begin[chosen[:active]] + inserted
                 size = uncounted[some] + inserted + 1
                 stay = size - place[some]  # below 0 only after the last document, where all means are 0
-                passed, stopped = _shifted(passes[some]), _shifted(stops[some])
-                go_on_above, go_on_here = before[some] * go_on_here, place[some] * go_on_here
-                if has_values:
-                    value_here = value[document][owner]
-                    passed_by_value = _shifted(passes_by_value[some]) + value_here * passed
-                    stopped_by_value = _shifted(stops_by_value[some]) + value_here * stopped
-                    passes_by_value[some] = (
-                        stay * passes_by_value[some] + go_on_here * passed_by_value
-                    ) / size
-                    stops_by_value[some] = (
-                        stop_here * passed_by_value
-                        + go_on_above * stopped_by_value
-                        + stay * stops_by_value[some]
-                    ) / size
-                stops[some] = (stop_here * passed + go_on_above * stopped + stay * stops[some]) / size
-                passes[some] = (stay * passes[some] + go_on_here * passed) / size
-            yield some_groups, stops[inside > 0], stops_by_value[inside > 0]
+                stop_here, go_on_here = stop[document][owner] * inside[some], go_on[document][owner]
+                passed = _moved_down(passes[:, some], value[document][owner])
+                stopped = _moved_down(stops[:, some], value[document][owner])
+                go_on_above = before[some] * go_on_here
+                stops[:, some] = (stop_here * passed + go_on_above * stopped + stay * stops[:, some]) / size
+                passes[:, some] = (stay * passes[:, some] + place[some] * go_on_here * passed) / size
+            yield chosen, stops[:, inside > 0]
 
     def _by_place(
-        self, groups: Ints, q: Ints, stop: Floats, go_on: Floats, value: Floats
-    ) -> Iterator[tuple[Ints, Floats, Floats]]:
+        self, groups: Ints, depth: Ints, stop: Floats, go_on: Floats, value: Floats
+    ) -> Iterator[tuple[Ints, Floats]]:
         """Yield what ``_by_document`` does, at most down to the middle of each group.
 
-        Documents that stop and go on alike form a class. ``without`` is the mean product over the first
-        places of a group that lacks a document of the class, ``passes`` that with it. A document is outside
-        the first j of n places or inside: ``n passes(j) = (n - j) without(j) + j go_on without(j - 1)``.
-        Errors shrink with j as long as j <= n / 2.
+        ``without`` is the mean product over the first places of a group that lacks a document of a class,
+        ``passes`` that with it. A document is outside the first j of n places or inside:
+        ``n passes(j) = (n - j) without(j) + j go_on without(j - 1)``. Errors shrink with j as long as
+        j <= n / 2.
         """
-        groups = groups[np.argsort(-q[groups], kind="stable")]  # deepest first
-        for part in _chunks(q[groups]):
-            some_groups = groups[part]
-            at = _Places(self.t[some_groups], q[some_groups], self.topic[some_groups])
-            classes = _Classes.of(self, some_groups, stop, go_on, value)
-            stops, stops_by_value = np.zeros((2, at.owner.size))
-            without, without_by_value = np.ones(classes.owner.size), np.zeros(classes.owner.size)
-            last = -q[some_groups]
-            for place in range(1, int(q[some_groups[0]]) + 1):
-                active = int(np.searchsorted(last, -place, side="right"))
+        groups = groups[np.argsort(-depth[groups], kind="stable")]  # deepest first
+        for part in _chunks(depth[groups]):
+            chosen = groups[part]
+            at = _Places(self.t[chosen], depth[chosen], self.topic[chosen])
+            classes = _Classes(self, chosen, stop, go_on, value)
+            stops, without = np.zeros((2, at.owner.size)), np.zeros((2, classes.owner.size))
+            without[0] = 1.0
+            for place in range(1, int(depth[chosen[0]]) + 1):
+                active = int(np.searchsorted(-depth[chosen], -place, side="right"))
                 some = slice(0, int(classes.end[active - 1]))
                 owner, begin, n = classes.owner[some], classes.begin[:active], classes.n[some]
-                here, inside = at.begin[:active] + (place - 1), place * classes.go_on[some]
-                passing, stopping = classes.share[some] * classes.go_on[some], classes.stop[some]
-                by_value = without_by_value[some] + classes.value[some] * without[some]
-                stops[here] = np.add.reduceat(stopping * without[some], begin)
-                stops_by_value[here] = np.add.reduceat(stopping * by_value, begin)
-                passes = np.add.reduceat(passing * without[some], begin)[owner]
-                passes_by_value = np.add.reduceat(passing * by_value, begin)[owner]
-                without[some] = (n * passes - inside * without[some]) / (n - place)
-                without_by_value[some] = (n * passes_by_value - inside * by_value) / (n - place)
-            yield some_groups, stops, stops_by_value
+                go = classes.go_on[some]
+                passing = without[:, some]
+                passing[1] += classes.value[some] * passing[0]
+                stops[:, at.begin[:active] + (place - 1)] = np.add.reduceat(
+                    classes.stop[some] * passing, begin, axis=1
+                )
+                passes = np.add.reduceat(classes.share[some] * go * passing, begin, axis=1)[:, owner]
+                without[:, some] = (n * passes - place * go * passing) / (n - place)
+            yield chosen, stops
 
     def rank_biased(self, stop: Floats, gamma: float, utility: Utility) -> Floats:
         """Return for each group the mean sum of ``gamma`` to the power of C - 1, times ``stop`` * utility."""
@@ -270,7 +251,7 @@ class TiedDocuments(Generic[Counted]):
         count_above, mean = self.above(np.ones(self.group.size)), self.in_groups(value) / self.m
         number, group = segments.ordinals(self.begin[self.group]), self.group
         weight = gamma ** (count_above[group] + number - 1) * (above[group] + number * mean[group]) * stop
-        return _numbered(self.t, self.q, self.topic, self.n, self.m, weight, utility.factor)
+        return _mean_by_number(self.t, self.q, self.topic, self.n, self.m, weight, self.m, utility.factor)
 
     def first(self, utility: Utility) -> Floats:
         """Return for each group the mean utility at the first document of the topic, if that is in it."""
@@ -293,19 +274,17 @@ class TiedDocuments(Generic[Counted]):
             grade: grade of each document, from 0; documents of one grade have one value.
             utility: the utility.
         """
-        if not self.begin.size:
-            return np.zeros(0)
         value, above = self._values(utility)
-        steps = _Steps.of(self, grade, value)
-        found = np.zeros(steps.n.size)
-        for part in _chunks(steps.q):
-            at = _Places(steps.t[part], steps.q[part], steps.topic[part])
-            n, h = steps.n[part], steps.h[part]
-            best = above[steps.group[part]] + steps.value[part]
-            each = steps.lower_values[part] / np.maximum(n - h, 1)
-            mean = best[at.owner] + (at.place - 1) * each[at.owner]
-            found[part] = at.sum(_first_at(at, n, h) * mean * at.factor(utility.factor))
-        return steps.in_groups(found)
+        cases = _HighestGrades(self, grade, value)
+        found = np.zeros(cases.n.size)
+        for part in _chunks(cases.q):
+            at = _Places(cases.t[part], cases.q[part], cases.topic[part])
+            n, best = cases.n[part], cases.best[part]
+            at_best = above[cases.group[part]] + cases.value[part]
+            each = cases.lower_values[part] / np.maximum(n - best, 1)
+            mean = at_best[at.owner] + (at.place - 1) * each[at.owner]
+            found[part] = at.sum(_first_at(at, n, best) * mean * at.factor(utility.factor))
+        return cases.in_groups(found)
 
     def up_to_preferred(self, grade: Ints, utility: Utility) -> Floats:
         """Return for each group the mean over orders of the mean utility down to that document.
@@ -315,61 +294,59 @@ class TiedDocuments(Generic[Counted]):
         groups at once, with the probability that a number of documents was met, and with that probability
         times the sum of the utilities at them.
         """
-        if not self.begin.size:
-            return np.zeros(0)
         value, above = self._values(utility)
-        sum_above = self.above(self.linear(utility))
-        count_above = self.above(np.ones(self.group.size))
-        steps = _Steps.of(self, grade, value)
-        found = np.zeros(steps.n.size)
-        whole, split = np.flatnonzero(steps.q == steps.n), np.flatnonzero(steps.q < steps.n)
-        split = split[np.argsort(-steps.q[split], kind="stable")]  # deepest first
-        for step, is_whole in chain(
-            ((whole[part], True) for part in _chunks((steps.b + 1)[whole])),
-            ((split[part], False) for part in _chunks(np.minimum(steps.b + 1, steps.q)[split])),
-        ):
-            q, best, lower, group = steps.q[step], steps.h[step], steps.b[step], steps.group[step]
-            width = lower + 1 if is_whole else np.minimum(lower + 1, q)
-            at = _Places(np.zeros(step.size, dtype=np.int64), width, steps.topic[step])
+        mean_above, count_above = self.above(self.linear(utility)), self.above(np.ones(self.group.size))
+        cases = _HighestGrades(self, grade, value)
+        found, width = np.zeros(cases.n.size), np.minimum(cases.lower + 1, cases.q)
+        deepest_first, is_split = np.argsort(-cases.q, kind="stable"), cases.q < cases.n
+        whole, split = (deepest_first[is_split[deepest_first] == splits] for splits in (False, True))
+        for case in (some[part] for some in (whole, split) for part in _chunks(width[some])):
+            q, n, best, lower = cases.q[case], cases.n[case], cases.best[case], cases.lower[case]
+            t, topic, group = cases.t[case], cases.topic[case], cases.group[case]
+            at = _Places(t, width[case], topic)
             owner, met = at.owner, (at.place - 1).astype(np.float64)
-            value_of_lower = (steps.lower_values[step] / np.maximum(lower, 1))[owner]
-            weight = _first_at(at, best + lower, best) / (count_above[group][owner] + 1 + met)
-            so_far = sum_above[group][owner]
-            at_best = above[group][owner] + met * value_of_lower + steps.value[step][owner]
-            at_lower = np.where(met < lower[owner], above[group][owner] + (met + 1) * value_of_lower, 0.0)
-            if is_whole:
+            of_lower = (cases.lower_values[case] / np.maximum(lower, 1))[owner]
+            share = _first_at(at, best + lower, best) / (count_above[group][owner] + 1 + met)
+            at_best = above[group][owner] + met * of_lower + cases.value[case][owner]
+            at_lower = np.where(met < lower[owner], above[group][owner] + (met + 1) * of_lower, 0.0)
+            if not is_split[case[0]]:
                 backwards = (owner.size - at.end[owner])[::-1]
-                later = segments.cumulative_sum_before(weight[::-1], backwards)[::-1]
-                n, m = steps.n[step], best + lower
-                by_number = weight * at_best + later * at_lower
-                found[step] = at.sum(weight) * sum_above[group] + _numbered(
-                    steps.t[step], n, steps.topic[step], n, m, by_number, utility.factor, width
+                later = segments.cumulative_sum_before(share[::-1], backwards)[::-1]
+                by_number = share * at_best + later * at_lower
+                found[case] = at.sum(share) * mean_above[group] + _mean_by_number(
+                    t, n, topic, n, best + lower, by_number, width[case], utility.factor
                 )
                 continue
-            left, n = (best + lower)[owner] - met, steps.n[step][owner]
-            further = (met > 0).astype(np.float64)
+            unmet, further = (best + lower)[owner] - met, (met > 0).astype(np.float64)
             chance, utilities = (met == 0).astype(np.float64), np.zeros(met.size)
             for place in range(1, int(q[0]) + 1):
                 active = int(np.searchsorted(-q, -place, side="right"))
                 some = slice(0, int(at.end[active - 1]))
-                ranks, topic = steps.t[step[:active]] + place, steps.topic[step[:active]]
-                factor = utility.factor(ranks, topic)[owner[some]]
+                factor = utility.factor(t[:active] + place, topic[:active])[owner[some]]
                 # Above 1 only where the chance is 0: more documents left than places.
-                share = left[some] / (n[some] - place + 1)
-                meets, sums = share * chance[some], share * utilities[some]
-                here = weight[some] * (sums + meets * (so_far[some] + at_best[some] * factor))
-                found[step[:active]] += np.add.reduceat(here, at.begin[:active])
-                moved = _shifted(sums + meets * at_lower[some] * factor)
-                chance[some] = chance[some] - meets + further[some] * _shifted(meets)
-                utilities[some] = utilities[some] - sums + further[some] * moved
-        return steps.in_groups(found)
+                meets = unmet[some] / (n[owner[some]] - place + 1)
+                utilities_here, chance_here = meets * utilities[some], meets * chance[some]
+                down_to_best = mean_above[group][owner[some]] + at_best[some] * factor
+                here = share[some] * (utilities_here + chance_here * down_to_best)
+                found[case[:active]] += np.add.reduceat(here, at.begin[:active])
+                moved = _shifted(utilities_here + chance_here * at_lower[some] * factor)
+                chance[some] = chance[some] - chance_here + further[some] * _shifted(chance_here)
+                utilities[some] = utilities[some] - utilities_here + further[some] * moved
+        return cases.in_groups(found)
 
 
 def _shifted(values: Floats) -> Floats:
-    """Return the values one position down, with 0 at the first."""
+    """Return the values one position down the last axis, with 0 at the first."""
     shifted = np.zeros_like(values)
-    shifted[1:] = values[:-1]
+    shifted[..., 1:] = values[..., :-1]
     return shifted
+
+
+def _moved_down(means: Floats, value: Floats) -> Floats:
+    """Return means one place down, below a further document with a value: see ``_by_document``."""
+    moved = _shifted(means)
+    moved[1:] += value * moved[0]
+    return moved
 
 
 def _chunks(size: Ints) -> Iterator[slice]:
@@ -410,7 +387,6 @@ class _Places:
         return segments.Totals(self.owner, self.begin.size)
 
 
-@dataclass(frozen=True, eq=False)
 class _Classes:
     """The documents of some groups by what they do in a cascade, including those that do not count.
 
@@ -423,38 +399,28 @@ class _Classes:
         stop: of all documents of the class, divided by n.
     """
 
-    owner: Ints
-    begin: Ints
-    end: Ints
-    n: Floats
-    share: Floats
-    go_on: Floats
-    value: Floats
-    stop: Floats
-
-    @classmethod
-    def of(
-        cls, tied: TiedDocuments[Any], groups: Ints, stop: Floats, go_on: Floats, value: Floats
-    ) -> _Classes:
-        """Return the classes of the groups."""
+    def __init__(
+        self, tied: TiedDocuments[Any], groups: Ints, stop: Floats, go_on: Floats, value: Floats
+    ) -> None:
         number = np.full(tied.begin.size, -1)
         number[groups] = np.arange(groups.size)
         at = np.flatnonzero(number[tied.group] >= 0)
         others = np.flatnonzero(tied.n[groups] > tied.m[groups])
+        zero = np.zeros(others.size)
         owner = np.concatenate((number[tied.group[at]], others))
-        x = np.concatenate((go_on[at], np.ones(others.size)))
-        s, v = (np.concatenate((column[at], np.zeros(others.size))) for column in (stop, value))
+        given = zip((go_on, stop, value), (zero + 1.0, zero, zero), strict=True)
+        columns = [np.concatenate((of_counted[at], of_others)) for of_counted, of_others in given]
         count = np.concatenate((np.ones(at.size), (tied.n - tied.m)[groups[others]]))
-        order = np.lexsort((v, s, x, owner))
-        owner, x, s, v = owner[order], x[order], s[order], v[order]
-        changes = (np.diff(column, prepend=np.nan) != 0 for column in (owner, x, s, v))
-        first = np.flatnonzero(np.logical_or.reduce([*changes]))
-        owner = owner[first]
-        n = tied.n[groups][owner].astype(np.float64)
-        share = np.add.reduceat(count[order], first) / n
-        begin = segments.starts(owner, groups.size)
-        end = np.append(begin[1:], owner.size)
-        return cls(owner, begin, end, n, share, x[first], v[first], share * s[first])
+        order = np.lexsort((*columns[::-1], owner))
+        changes = [np.diff(column[order], prepend=np.nan) != 0 for column in (owner, *columns)]
+        first = np.flatnonzero(np.logical_or.reduce(changes))
+        self.owner: Ints = owner[order[first]]
+        self.go_on, each_stop, self.value = (column[order[first]] for column in columns)
+        self.n: Floats = tied.n[groups][self.owner].astype(np.float64)
+        self.share: Floats = np.add.reduceat(count[order], first) / self.n
+        self.stop: Floats = self.share * each_stop
+        self.begin: Ints = segments.starts(self.owner, groups.size)
+        self.end: Ints = np.append(self.begin[1:], self.owner.size)
 
 
 def _first_at(at: _Places, n: Ints, h: Ints) -> Floats:
@@ -466,26 +432,16 @@ def _first_at(at: _Places, n: Ints, h: Ints) -> Floats:
     return segments.cumulative_product_before(factor, at.begin[at.owner]) * (h_there / n_there)
 
 
-def _numbered(  # noqa: PLR0913, PLR0917  # one value per owner
-    t: Ints, q: Ints, topic: Ints, n: Ints, m: Ints, weight: Floats, factor: AtRanks, size: Ints | None = None
+def _mean_by_number(  # noqa: PLR0913, PLR0917  # one value per owner
+    t: Ints, q: Ints, topic: Ints, n: Ints, m: Ints, weight: Floats, size: Ints, factor: AtRanks
 ) -> Floats:
     """Return the mean sum of ``weight * factor`` over the places of m among n documents, by owner.
 
-    Above a document at place j there are i of the other m - 1 documents with hypergeometric probability. A
-    hypergeometric number is a sum of independent events, so that Bernstein's inequality bounds the range of i
-    that matters.
-
-    Args:
-        t: number of ranks above each owner.
-        q: number of places looked at.
-        topic: topic of each owner.
-        n: number of documents.
-        m: number of those that have a weight.
-        weight: weight of the first, second, ... of these documents, owner by owner.
-        factor: the factor of each rank.
-        size: number of weights of each owner, m if not given; the others are 0.
+    ``weight`` has the weights of the first, second, ... of the m documents, ``size`` of them for each owner;
+    further ones are 0. Above a document at place j there are i of the other m - 1 documents with
+    hypergeometric probability. A hypergeometric number is a sum of independent events, so that Bernstein's
+    inequality bounds the range of i that matters.
     """
-    size = m if size is None else size
     begin = np.cumsum(size) - size
     owner = np.repeat(np.arange(n.size), size)
     # Number of weights of each owner down to the last that matters.
@@ -496,29 +452,28 @@ def _numbered(  # noqa: PLR0913, PLR0917  # one value per owner
     for part in _chunks(q):
         at = _Places(t[part], q[part], topic[part])
         there = at.owner + part.start
-        draws, others = (at.place - 1).astype(np.float64), (n[there] - 1).astype(np.float64)
+        above, others = (at.place - 1).astype(np.float64), (n[there] - 1).astype(np.float64)
         marked = (m[there] - 1).astype(np.float64)
-        share, left = marked / np.maximum(others, 1), others - draws
-        mean = draws * share
-        width = np.sqrt(2 * _RARE * mean * (1 - share) * left / np.maximum(others - 1, 1)) + 2 / 3 * _RARE
-        low = np.maximum(np.floor(mean - width), np.maximum(0, draws - (others - marked)))
-        width = np.minimum(np.ceil(mean + width), np.minimum(marked, draws)) - low + 1
+        share = marked / np.maximum(others, 1)
+        mean = above * share
+        variance = mean * (1 - share) * (others - above) / np.maximum(others - 1, 1)
+        width = np.sqrt(2 * _RARE * variance) + 2 / 3 * _RARE
+        low = np.maximum(np.floor(mean - width), np.maximum(0, above - (others - marked)))
+        width = np.minimum(np.ceil(mean + width), np.minimum(marked, above)) - low + 1
         by_place = np.zeros(there.size)
         rows = np.flatnonzero(low <= last[there])
         rows = rows[np.argsort(-width[rows], kind="stable")]
         while rows.size:
             wide = int(width[rows[0]])
             here, rows = np.split(rows, [max(1, _CHUNK // wide)])
-            D, K, N, of = draws[here, None], marked[here, None], others[here, None], there[here]
-            i = low[here, None] + np.arange(wide)
-            chance = np.ones_like(i)
-            before = i[:, :-1]
-            np.cumprod(
-                (K - before) * (D - before) / ((before + 1) * (N - K - D + before + 1)), 1, out=chance[:, 1:]
-            )
-            index = np.minimum(i, last[of, None])
-            of_weight = np.where(i > index, 0.0, weight[begin[of, None] + index.astype(np.int64)])
-            by_place[here] = (chance * of_weight).sum(1) / chance.sum(1)
+            drawn, wanted, unwanted = above[here, None], marked[here, None], (others - marked)[here, None]
+            number = low[here, None] + np.arange(wide)
+            before, chance = number[:, :-1], np.ones_like(number)
+            odds = (wanted - before) * (drawn - before) / ((before + 1) * (unwanted - drawn + before + 1))
+            np.cumprod(odds, axis=1, out=chance[:, 1:])
+            index = np.minimum(number, last[there[here], None])
+            weights = weight[begin[there[here], None] + index.astype(np.int64)]
+            by_place[here] = (chance * np.where(number > index, 0.0, weights)).sum(1) / chance.sum(1)
         found[part] = at.sum(by_place * at.factor(factor)) * m[part] / n[part]
     return found
 
@@ -535,78 +490,53 @@ def _none_among(n: Ints, q: Ints, h: Ints) -> Floats:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Steps:
+class _HighestGrades:
     """The grades of groups that may be the highest in the list, as mutually exclusive cases.
 
     In a group entirely above the cutoff, only the highest grade can be. In a group that the cutoff splits,
     all grades above those of the groups above can be; documents of higher grades are then below the cutoff.
 
     Attributes:
-        tied: the groups.
-        group, topic, t: group of each step, with its topic and t.
+        group, topic, t: group of each case, with its topic and t.
         n, q: number of documents of the group without those of higher grades, and number of places looked at.
-        h, value: number of documents of the grade, and their value.
-        b, lower_values: number of counted documents of lower grades, and the sum of their values.
+        best, value: number of documents of the grade, and their value.
+        lower, lower_values: number of counted documents of lower grades, and the sum of their values.
         probability: probability that documents of higher grades, also of groups below, are below the cutoff.
     """
 
-    tied: TiedDocuments[Any]
-    group: Ints
-    topic: Ints
-    t: Ints
-    n: Ints
-    q: Ints
-    h: Ints
-    value: Floats
-    b: Ints
-    lower_values: Floats
-    probability: Floats
-
-    @classmethod
-    def of(cls, tied: TiedDocuments[Any], grade: Ints, value: Floats) -> _Steps:
-        """Return the steps of all groups."""
+    def __init__(self, tied: TiedDocuments[Any], grade: Ints, value: Floats) -> None:
         grades = int(grade.max(initial=0)) + 1
-        key, where, h = np.unique(tied.group * grades + grade, return_inverse=True, return_counts=True)
-        group, of_step = key // grades, key % grades
-        one = np.empty(key.size, dtype=np.int64)
-        one[where] = np.arange(grade.size)
-        start = segments.starts(group, tied.n.size)[group]
-        count = np.cumsum(h) - tied.begin[group]  # down from the lowest grade of the group
-        b = count - h
-        sums = np.bincount(where, weights=value, minlength=key.size).astype(np.float64, copy=False)
-        lower_values = segments.cumulative_sum_before(sums, start)
-        higher = tied.m[group] - count
-        # The highest grade of the groups above, plus 1; 0 without one.
-        top = np.maximum.reduceat(grade, tied.begin) + 1
-        best = segments.cumulative_maximum_before(top, tied.start)
-        cut = tied.q < tied.n
-        possible = np.flatnonzero((of_step >= best[group]) & (cut[group] | (higher == 0)))
-        # Each whole group of a topic replaces those above it; a split group is the last.
-        whole = possible[~cut[group[possible]]]
-        topic = tied.topic[group]
-        takes_over = np.append(topic[whole][1:] != topic[whole][:-1], True)[: whole.size]
-        kept = np.sort(np.concatenate((possible[cut[group[possible]]], whole[takes_over])))
-        better = segments.count(tied.group[grade >= best[tied.group]], tied.n.size)
-        none_better = np.ones(tied.view.levels.topics)
-        none_better[tied.topic[cut]] = _none_among(tied.n[cut], tied.q[cut], better[cut])
-        group, higher = group[kept], higher[kept]
-        n = tied.n[group] - higher
-        unseen = _none_among(tied.n[group], tied.q[group], np.where(cut[group], higher, 0))
-        return cls(
-            tied,
-            group,
-            tied.topic[group],
-            tied.t[group],
-            n,
-            np.minimum(tied.q[group], n),
-            h[kept],
-            value[one[kept]],
-            b[kept],
-            lower_values[kept],
-            np.where(cut[group], unseen, none_better[tied.topic[group]]),
+        key, one, place, count = np.unique(
+            tied.group * grades + grade, return_index=True, return_inverse=True, return_counts=True
         )
+        group, topic = key // grades, tied.topic[key // grades]
+        up_to = np.cumsum(count) - tied.begin[group]  # from the lowest grade of the group
+        higher = tied.m[group] - up_to
+        sums = np.bincount(place, weights=value, minlength=key.size).astype(np.float64, copy=False)
+        lower_values = segments.cumulative_sum_before(sums, segments.starts(group, tied.n.size)[group])
+        # The highest grade of the groups above, plus 1; 0 without one.
+        highest = np.maximum.reduceat(grade, tied.begin) + 1
+        above = segments.cumulative_maximum_before(highest, tied.start)
+        is_split = tied.q < tied.n
+        possible = np.flatnonzero((key % grades >= above[group]) & (is_split[group] | (higher == 0)))
+        # Each whole group of a topic replaces those above it; a split group is the last.
+        whole = possible[~is_split[group[possible]]]
+        takes_over = np.append(topic[whole][1:] != topic[whole][:-1], True)[: whole.size]
+        kept = np.sort(np.concatenate((possible[is_split[group[possible]]], whole[takes_over])))
+        better = segments.count(tied.group[grade >= above[tied.group]], tied.n.size)
+        none_better = np.ones(tied.view.levels.topics)
+        none_better[tied.topic[is_split]] = _none_among(tied.n[is_split], tied.q[is_split], better[is_split])
+        self._groups = tied.n.size
+        self.group, self.topic, higher = group[kept], topic[kept], higher[kept]
+        self.t = tied.t[self.group]
+        self.n = tied.n[self.group] - higher
+        self.q = np.minimum(tied.q[self.group], self.n)
+        self.best, self.value = count[kept], value[one[kept]]
+        self.lower, self.lower_values = (up_to - count)[kept], lower_values[kept]
+        splits = is_split[self.group]
+        unseen = _none_among(tied.n[self.group], tied.q[self.group], np.where(splits, higher, 0))
+        self.probability = np.where(splits, unseen, none_better[self.topic])
 
     def in_groups(self, found: Floats) -> Floats:
-        """Return the sum over the steps of each group, weighted by their probabilities."""
-        return segments.total(found * self.probability, self.group, self.tied.n.size)
+        """Return the sum over the cases of each group, weighted by their probabilities."""
+        return segments.total(found * self.probability, self.group, self._groups)

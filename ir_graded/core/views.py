@@ -8,18 +8,17 @@ Lalmas and Pehcevski (2007). The measures of one evaluation share views.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from . import segments
 from .judged_run import CountedDocuments, JudgedRun
-from .levels import LARGE, Highlights, Ideal, Levels, Overrides
+from .levels import Highlights, Ideal, Levels, Overrides
 from .passages import Found, PassageRows, Spans
 from .segments import Bools, Floats, Ints, cumulative_sum, whole_total
+from .struct import Keeps
 from .tie_means import TiedDocuments, Utility
 
 
@@ -39,12 +38,7 @@ def f_score(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> F
 
 def f_weights(beta: float) -> tuple[float, float]:
     """Return the weights of the lengths of highlighted and of retrieved text in the divisor of F."""
-    if np.isinf(beta):
-        return 1.0, 0.0
-    if beta <= 1:
-        return float(beta) ** 2, 1.0
-    # Divide by beta^2 so that the square does not overflow.
-    return 1.0, (1 / float(beta)) ** 2
+    return (float(beta) ** 2, 1.0) if beta <= 1 else (1.0, (1 / float(beta)) ** 2)  # also for inf
 
 
 class ArticleView(CountedDocuments):
@@ -68,10 +62,9 @@ class ArticleView(CountedDocuments):
         super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
         self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
         retrieved = retrieved_spans.union_length(articles)
-        overlap = (
-            highlighted + retrieved - Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
-        )
-        self._overlap, self._lengths, self._beta = overlap, (retrieved, highlighted), beta
+        union = Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
+        self._overlap, self._lengths = highlighted + retrieved - union, (retrieved, highlighted)
+        self._beta = beta
         self.F: Floats = self._f_score(self.document)
 
     def _f_score(self, article: Ints) -> Floats:
@@ -116,8 +109,7 @@ class PassageView(CountedDocuments):
         )
         super().__init__(levels, hits, np.ones(at.size, dtype=np.bool_), hits.rank, cutoff)
         self.all = found
-        self.at: Ints = at[self._rows]
-        at = self.at
+        self.at: Ints = (at := at[self._rows])
         self.found: Ints = found.first[at]
         self.each: Ints = found.each[at]
         self.rows: PassageRows = rows[at]
@@ -147,18 +139,14 @@ class PassageView(CountedDocuments):
         lengths = self.all.lengths.first(self.cutoff)
         if not once:
             return lengths
-        rows = self.all.rows
-        repeated = self.all.repeated
+        rows, repeated = self.all.rows, self.all.repeated
         if self.cutoff is not None:
             repeated = np.where(rows.rank <= self.cutoff, repeated, 0)
         return lengths - whole_total(repeated, rows.topic, self.levels.topics)
 
 
 def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False) -> Found:
-    """Find the text that spans of level >= ``rel`` highlight in the rows of a run.
-
-    With ``official``, only spans that have aspects count, if aspects are known.
-    """
+    """Find the text that spans of level >= ``rel`` highlight in the rows of a run."""
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     rows = hits.rows or PassageRows.empty()
     wanted = highlights.official(rel) if official else highlights.level >= rel
@@ -175,7 +163,7 @@ class Cut:
     cutoff: int | None = None
 
 
-class View(CountedDocuments):
+class View(CountedDocuments, Keeps):
     """The relevant documents that a run retrieved, seen through a :class:`Cut`.
 
     Attributes:
@@ -190,7 +178,7 @@ class View(CountedDocuments):
         super().__init__(levels, hits, (levels.values >= cut.rel)[hits.level_index], n, cut.cutoff)
         self.cut = cut
         self.level_index: Ints = hits.level_index[self._rows]
-        self._graded: dict[Overrides, GradedView] = {}
+        self._kept = {}
         if cut.rel == -np.inf:
             self.kind = "judged documents"
 
@@ -226,37 +214,27 @@ class View(CountedDocuments):
 
     def graded(self, gains: Overrides) -> GradedView:
         """Return these documents with their gains."""
-        if gains not in self._graded:
-            self._graded[gains] = GradedView(self, gains)
-        return self._graded[gains]
+        return self.kept(gains, lambda: GradedView(self, gains))
 
 
-class GradedView:
-    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts.
-
-    Cumulative gains are in the units of the ideal lists.
-    """
+class GradedView(Keeps):
+    """A view with gains: cumulative gain, ideal cumulative gain and their blend with counts."""
 
     def __init__(self, view: View, gains: Overrides) -> None:
         self.view = view
         self.table: Floats = view.levels.table(gains)
         self.g: Floats = self.table[view.level_index]
-        self._BR: dict[float, Floats] = {}
+        self._kept = {}
 
     @cached_property
     def cg(self) -> Floats:
         """Cumulative gain cg at each relevant document."""
-        return segments.cumulative_sum(self._in_units, self.view.start)
+        return segments.cumulative_sum(self.g, self.view.start)
 
     @cached_property
     def ideal(self) -> Ideal:
         """The ideal list of each topic, by gain."""
         return self.view.levels.ideal(self.view.cut.rel, self.table)
-
-    @property
-    def _in_units(self) -> Floats:
-        """Gain of each relevant document in the unit of its topic."""
-        return self.ideal.in_units(self.g, self.view.topic)
 
     def mean_utility(self, beta: float) -> Utility:
         """Return the blended ratio as a utility, for means over orders of tied documents."""
@@ -264,7 +242,7 @@ class GradedView:
         counts = math.isinf(beta) & (self.ideal.largest == 0)
 
         def factor(n: Ints, topic: Ints) -> Floats:
-            of_count, of_gain = self._weights(beta, topic)
+            of_count, of_gain = blend(beta)
             denominator = of_count * n + of_gain * self.ideal.first(n, topic)
             return np.asarray(1.0 / np.where(counts[topic], n, denominator))
 
@@ -276,120 +254,76 @@ class GradedView:
         return self.ideal.first(self.view.n, self.view.topic)
 
     def blended_gain(self, beta: float) -> Floats:
-        """Return 1 + beta g of each document, in units: the summands in the numerator of BR."""
-        of_count, of_gain = self._weights(beta, self.view.topic)
-        return of_count + of_gain * self._in_units
+        """Return 1 + beta g of each document, the summands in the numerator of BR."""
+        of_count, of_gain = blend(beta)
+        return of_count + of_gain * self.g
 
     def BR(self, beta: float) -> Floats:
         """Return the blended ratio (C + beta cg) / (n + beta cg*) at each relevant document."""
-        if beta not in self._BR:
-            weights = self._weights(beta, self.view.topic)
-            self._BR[beta] = blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, weights)
-        return self._BR[beta]
+        return self.kept(beta, lambda: blended_ratio(self.view.C, self.cg, self.view.n, self.cg_star, beta))
 
     def BR_at(self, n: Ints, beta: float) -> Floats:
         """Return the blended ratio at one rank ``n`` of each topic (n >= 1), relevant or not.
 
         If the list ends above n, C and cg keep their last value.
         """
-        view = self.view
-        topics = view.levels.topics
-        every = np.arange(topics, dtype=np.int64)
-        C = segments.count(view.topic[view.n <= n[view.topic]], topics)
-        cg = np.zeros(topics)
+        view, every = self.view, np.arange(self.view.levels.topics, dtype=np.int64)
+        C = segments.count(view.topic[view.n <= n[view.topic]], every.size)
+        cg = np.zeros(every.size)
         some = C > 0
         cg[some] = self.cg[view.topic_start[some] + C[some] - 1]
-        return blended_ratio(C, cg, n, self.ideal.first(n, every), self._weights(beta, every))
-
-    def _weights(self, beta: float, topic: Ints) -> Weights:
-        """Return the weights of count and of gain: (1, beta), or both divided by beta if it is too large."""
-        if beta == 0 or math.isinf(beta):
-            return float(beta == 0), float(beta != 0)
-        mantissa, exponent = math.frexp(beta)
-        if self.ideal.is_moderate and exponent <= LARGE:
-            return 1.0, beta
-        exponents = exponent + self.ideal.exponent[topic]
-        is_large = exponents > LARGE
-        of_count = np.ldexp(1.0 / mantissa, -np.maximum(exponents, LARGE))
-        of_gain = np.ldexp(mantissa, np.minimum(exponents, LARGE))
-        return np.where(is_large, of_count, 1.0), np.where(is_large, 1.0, of_gain)
+        return blended_ratio(C, cg, n, self.ideal.first(n, every), beta)
 
 
-#: Weights of counts and of gains: one for all topics or one per topic.
-Weights = tuple[float, float] | tuple[Floats, Floats]
+def blend(beta: float) -> tuple[float, float]:
+    """Return the weights of counts and of gains in the blended ratio."""
+    return (0.0, 1.0) if math.isinf(beta) else (1.0, beta)
 
 
-def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, weights: Weights) -> Floats:
-    """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0.
-
-    Args:
-        C: number of relevant documents down to n.
-        cg: cumulative gain down to n.
-        n: the ranks.
-        cg_star: cumulative gain of the ideal list down to n.
-        weights: weights of counts and of gains: (1, beta), or (0, 1) for beta = inf.
-    """
-    of_count, of_gain = weights
+def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) -> Floats:
+    """Return BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)); C/n where beta = inf and cg* = 0."""
+    of_count, of_gain = blend(beta)
     numerator = of_count * C + of_gain * cg
     denominator = of_count * n + of_gain * cg_star
     defined = denominator > 0
     return np.where(defined, numerator / np.where(defined, denominator, 1.0), C / n)
 
 
-class Views:
+class Views(Keeps):
     """The views of one run, made on first use and shared between measures.
 
-    Args:
-        levels: the judgments.
-        hits: the judged documents that the run retrieved.
-        ties: order of tied documents: 'doc_id' (the order of ``hits``), 'optimistic' (highest level first) or
-            'pessimistic' (highest level last).
+    The order of tied documents is that of ``hits`` ('doc_id'), or highest level first ('optimistic') or last
+    ('pessimistic').
     """
 
     def __init__(self, levels: Levels, hits: JudgedRun, ties: str = "doc_id") -> None:
         self.levels = levels
         self._ties = ties
         self.hits = self._in_order(hits, hits.level_index)
-        self._views: dict[Cut, View] = {}
-        self._articles: dict[tuple[float, float, int | None], ArticleView] = {}
-        self._found: dict[tuple[float, bool], Found] = {}
-        self._passages: dict[tuple[float, int | None, bool], PassageView] = {}
-        self._ordered: dict[str, Views] = {}
-        self._tied: dict[object, TiedDocuments[Any]] = {}
-        self._kept: dict[object, Views] = {}
+        self._kept = {}
 
     def __getitem__(self, cut: Cut) -> View:
-        if cut not in self._views:
-            self._views[cut] = View(self.levels, self.hits, cut)
-        return self._views[cut]
-
-    def kept(self, key: object, make: Callable[[], Views]) -> Views:
-        """Return views of a collection derived from this one, cached under a key."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+        return self.kept(cut, lambda: View(self.levels, self.hits, cut))
 
     def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
         """Return the view of the articles with relevance; run and qrels must hold passages."""
-        key = (rel, beta, cutoff)
-        if key not in self._articles:
+
+        def make() -> ArticleView:
             articles = ArticleView(self.levels, self.hits, rel, beta, cutoff)
-            if self._ties != "doc_id" and self.hits.ties is not None:
-                hits = self._in_order(self.hits, articles.worth)
-                articles = ArticleView(self.levels, hits, rel, beta, cutoff)
-            self._articles[key] = articles
-        return self._articles[key]
+            hits = self._in_order(self.hits, articles.worth)
+            return articles if hits is self.hits else ArticleView(self.levels, hits, rel, beta, cutoff)
+
+        return self.kept(("articles", rel, beta, cutoff), make)
 
     def passages(self, rel: float, cutoff: int | None, *, official: bool = False) -> PassageView:
-        """Return the view of the rows with highlighted text; run and qrels must hold passages."""
-        if (rel, official) not in self._found:
-            self._found[rel, official] = found_text(self.levels, self.hits, rel, official=official)
-        key = rel, cutoff, official
-        if key not in self._passages:
-            self._passages[key] = PassageView(self.levels, self._found[rel, official], cutoff)
-        return self._passages[key]
+        """Return the view of the rows with highlighted text; run and qrels must hold passages.
 
-    # ------------------------------------------------------------------------------------------ ties
+        With ``official``, only spans that have aspects count, if aspects are known.
+        """
+        found = self.kept(
+            ("text", rel, official), lambda: found_text(self.levels, self.hits, rel, official=official)
+        )
+        return self.kept(("passages", rel, cutoff, official), lambda: PassageView(self.levels, found, cutoff))
 
     def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
         """Return the run with tied documents in the order of these views."""
@@ -399,9 +333,7 @@ class Views:
 
     def ordered(self, ties: str) -> Views:
         """Return the views of the run with tied documents in another order: 'optimistic' or 'pessimistic'."""
-        if ties not in self._ordered:
-            self._ordered[ties] = Views(self.levels, self.hits, ties)
-        return self._ordered[ties]
+        return self.kept(("ordered", ties), lambda: Views(self.levels, self.hits, ties))
 
     @cached_property
     def tied_topics(self) -> Bools:
@@ -410,19 +342,22 @@ class Views:
 
     def tied(self, cut: Cut) -> TiedDocuments[View]:
         """Return the documents of a cut by tie group, in the topics that have ties."""
-        if cut not in self._tied:
-            view = View(self.levels, self._by_tie_group(cut.judged_only), replace(cut, judged_only=False))
-            self._tied[cut] = TiedDocuments(view)
-        return self._tied[cut]
+
+        def make() -> TiedDocuments[View]:
+            hits = self._by_tie_group(condensed=cut.judged_only)
+            return TiedDocuments(View(self.levels, hits, replace(cut, judged_only=False)))
+
+        return self.kept(("tied", cut), make)
 
     def tied_articles(self, rel: float, beta: float, cutoff: int | None) -> TiedDocuments[ArticleView]:
         """Return the articles with relevance by tie group, in the topics that have ties."""
-        key = (rel, beta, cutoff)
-        if key not in self._tied:
-            view = ArticleView(self.levels, self._by_tie_group(condensed=False), rel, beta, cutoff)
-            self._tied[key] = TiedDocuments(view)
-        return self._tied[key]
 
-    def _by_tie_group(self, condensed: bool) -> JudgedRun:
+        def make() -> TiedDocuments[ArticleView]:
+            hits = self._by_tie_group(condensed=False)
+            return TiedDocuments(ArticleView(self.levels, hits, rel, beta, cutoff))
+
+        return self.kept(("tied articles", rel, beta, cutoff), make)
+
+    def _by_tie_group(self, *, condensed: bool) -> JudgedRun:
         judged = (self.levels.values >= 0)[self.hits.level_index]
         return self.hits.by_tie_group(judged, self.levels.topics, condensed=condensed)

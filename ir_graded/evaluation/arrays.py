@@ -239,7 +239,7 @@ def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
 
 def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
     for scorer in scorers:
-        if scorer.highest_level is not None and (above := shown & (level > scorer.highest_level)).any():
+        if (above := shown & (level > scorer.highest_level)).any():
             row, column = np.argwhere(above)[0].tolist()
             raise InputError(
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "

@@ -92,8 +92,7 @@ class GradedEvaluator(Evaluator):
         self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
-            if scorer.highest_level is not None:
-                judgments.check_highest_level(measure, scorer.highest_level)
+            judgments.check_highest_level(measure, scorer.highest_level)
             for facet in scorer.needs:
                 if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
                     hint = judgments.hint if facet is SPAN else ""

@@ -20,7 +20,7 @@ from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.facets import SPAN, Facet
 from ir_graded.core.judged_run import CountedDocuments
-from ir_graded.core.levels import Levels, Overrides
+from ir_graded.core.levels import LARGEST, Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
@@ -206,9 +206,9 @@ class Scorer:
         return 0.0 if self.cut.judged_only else self.lowest_rel
 
     @property
-    def highest_level(self) -> float | None:
-        """Highest level for which the measure is defined; None without one."""
-        return None
+    def highest_level(self) -> float:
+        """Highest level for which the measure is defined."""
+        return LARGEST
 
     @property
     def infers_scale(self) -> bool:
@@ -233,11 +233,7 @@ class Scorer:
         raise NotImplementedError  # pragma: no cover
 
     def contributions(self, views: Views) -> Contributions:
-        """Return the contribution of each document to the score of its topic.
-
-        Raises:
-            ParameterError: the score is not a sum over judged documents.
-        """
+        """Return the contribution of each document. Raises ParameterError if the score is not a sum."""
         raise NotImplementedError  # pragma: no cover
 
     def score(self, views: Views) -> Floats:
@@ -257,10 +253,7 @@ class Scorer:
     def expected_contributions(self, views: Views) -> TiedContributions:  # noqa: ARG002  # for subclasses
         """Return the contribution of each tie group to the mean score over all orders of tied documents.
 
-        Only topics with ties have tie groups.
-
-        Raises:
-            ParameterError: the measure does not define this mean.
+        Only topics with ties have tie groups. Raises ParameterError if the measure does not define this mean.
         """
         raise ParameterError(f"{self} has no expected score over the orders of tied documents")
 
@@ -325,14 +318,12 @@ class GradedMeasure(Scorer, Measure):
         super().__init__(**not_default)
 
     def _canonical(self, name: str, value: Any) -> Any:
-        param = self.SUPPORTED_PARAMS[name]
         try:
-            return param.canonical(value)
+            return self.SUPPORTED_PARAMS[name].canonical(value)
         except ParameterError:
             raise
-        except ValueError:
-            expected = param.expects(value)
-            raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {expected}") from None
+        except ValueError as error:
+            raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {error}") from None
 
     @property
     def SHORT_DESC(self) -> str:
@@ -348,10 +339,7 @@ class GradedMeasure(Scorer, Measure):
         """Raise ParameterError if parameters exclude each other; a hook for subclasses."""
 
     def validate_params(self) -> None:
-        """Raise ParameterError if a required parameter is missing.
-
-        This is not checked on creation, since ``nCG@10`` creates ``nCG`` first.
-        """
+        """Raise ParameterError if a required parameter is missing; ``nCG@10`` creates ``nCG`` first."""
         for name, param in self.SUPPORTED_PARAMS.items():
             if param.required and name not in self.params:
                 example = param.example(self)
@@ -379,10 +367,7 @@ class GradedMeasure(Scorer, Measure):
     def gain_columns(self, view: View) -> dict[str, Floats]:
         """Return gain g, cumulative gain cg and ideal cumulative gain cg* at each document."""
         graded = self.graded(view)
-        exponent = graded.ideal.exponent[view.topic]
-        with np.errstate(over="ignore"):
-            cg, cg_star = np.ldexp(graded.cg, exponent), np.ldexp(graded.cg_star, exponent)
-        return {"gain": graded.g, "cg": cg, "cg_star": cg_star}
+        return {"gain": graded.g, "cg": graded.cg, "cg_star": graded.cg_star}
 
     def aggregator(self) -> ExactMean:
         """Return the aggregator over topics: a mean, rounded once."""
@@ -401,11 +386,7 @@ class GradedMeasure(Scorer, Measure):
         return str(self["ties"]) if "ties" in self.SUPPORTED_PARAMS else super().ties
 
     def with_ties(self, ties: str) -> Measure:
-        """Return the measure with another order of tied documents.
-
-        Raises:
-            ParameterError: the measure does not have the parameter ``ties``, or has no expected score.
-        """
+        """Return the measure with another order of tied documents. Raises ParameterError if it has none."""
         if "ties" not in self.SUPPORTED_PARAMS:
             raise ParameterError(f"{self} takes no ties, given ties={ties!r}")
         if ties == "expected" and not self.has_expected_score:
@@ -419,14 +400,12 @@ class GradedMeasure(Scorer, Measure):
         return Cut(rel, judged_only, self.optional("cutoff"))
 
     @property
-    def highest_level(self) -> float | None:
-        highest: float | None = self.optional("max_rel")
-        return highest
+    def highest_level(self) -> float:
+        return float(self.params.get("max_rel", LARGEST))
 
     def max_rel(self, levels: Levels) -> float:
         """Return the highest level of the scale: ``max_rel``, or else the highest level in the qrels."""
-        highest = levels.values[-1] if levels.values.size else 0.0
-        return float(highest if self.highest_level is None else self.highest_level)
+        return float(self.params.get("max_rel", levels.values[-1] if levels.values.size else 0.0))
 
     @property
     def __name__(self) -> str:
@@ -492,11 +471,11 @@ class ScaledMeasure(StopUtility):
 
     @property
     def infers_scale(self) -> bool:
-        return self.highest_level is None
+        return "max_rel" not in self.params
 
     def grades(self, levels: Levels) -> Grades:
         grades = super().grades(levels)
-        return grades if self.highest_level is None else replace(grades, gmax=float(self.gmax(levels)))
+        return grades if self.infers_scale else replace(grades, gmax=float(self.gmax(levels)))
 
     def best_levels(self, levels: Levels) -> list[float]:
         scale = self._scale(levels)

@@ -17,6 +17,7 @@ from .base import GradedMeasure, Scorer, add_names
 from .classic import scorer_of
 from .classic.ties import TiedClassic, with_ties
 from .params import CUTOFF, Param
+from .parsing import parse_measure, read_measures
 
 #: Base measures that use gains.
 BASES = (
@@ -50,17 +51,19 @@ class BaseMeasure(Param):
 
     def canonical(self, value: Any) -> str:
         if not isinstance(value, (str, Measure)):
-            raise ValueError(f"{value!r} is neither a measure nor its name")
+            raise ValueError(self.expected)
         try:
             found = _read(value) if isinstance(value, str) else (value,)
-        except NameError as error:
-            raise ValueError(str(error)) from None
+        except ParameterError:
+            raise
+        except (NameError, ValueError):
+            raise ValueError(self.expected) from None
         if len(found) != 1 or base_name(found[0]) not in self.names:
-            raise ValueError(f"{value!r} is not one of these measures")
+            raise ValueError(self.expected)
         (measure,) = found
         if "cutoff" in measure.params:
-            free = repr(type(measure)(**{k: v for k, v in measure.params.items() if k != "cutoff"}))
-            at = measure.params["cutoff"]
+            params = dict(measure.params)
+            at, free = params.pop("cutoff"), repr(type(measure)(**params))
             raise ParameterError(
                 f"{self.outer}: measure={short_repr(str(measure))} has a cutoff; give it to the outer "
                 f"measure: {self.outer}(measure={free!r})@{at}"
@@ -76,8 +79,6 @@ class BaseMeasure(Param):
 @lru_cache(maxsize=256)
 def _read(text: str) -> tuple[Measure, ...]:
     """Return the measures that a string names, cached: short names use only a few."""
-    from .parsing import read_measures
-
     return tuple(read_measures(text))
 
 
@@ -90,8 +91,6 @@ def base_name(measure: Measure) -> str:
 @lru_cache(maxsize=256)
 def at_cutoff(text: str, cutoff: int | None = None) -> Measure:
     """Return the measure with a printed name, at a cutoff."""
-    from .parsing import parse_measure
-
     return parse_measure(text) if cutoff is None else parse_measure(text)(cutoff=cutoff)
 
 
@@ -157,7 +156,7 @@ class ComposedMeasure(GradedMeasure):
         return self.base.lowest_level
 
     @property
-    def highest_level(self) -> float | None:
+    def highest_level(self) -> float:
         return self.base.highest_level
 
 

@@ -174,7 +174,7 @@ class _GAP(StopUtility):
         weight = thresholds.weight_up_to[thresholds.position(view.topic, view.level_index)]
         # Both of two documents pass the thresholds that the lower one passes: the smaller weight.
         above, others = minima_in_ties(weight, tied)
-        mean = tied.spread(above + weight, others, lambda n, _: 1.0 / n)
+        mean = tied.mean_sum(above + weight, others, lambda n, _: 1.0 / n)
         return TiedContributions(tied, tied.in_groups(mean), self._total_weight(view, thresholds))
 
     def _total_weight(self, view: View, thresholds: Thresholds) -> Floats:
@@ -244,9 +244,9 @@ class _Preference(StopUtility):
         view, group = tied.view, tied.group
         above, here = self.as_good_in_ties(tied)
         if penalty == "relative":
-            mean = tied.spread(above, here, lambda n, _: 1.0 / np.maximum(n - 1, 1))
+            mean = tied.mean_sum(above, here, lambda n, _: 1.0 / np.maximum(n - 1, 1))
         elif penalty == "relative2":
-            mean = tied.spread(above + 1.0, here, lambda n, _: 1.0 / n)
+            mean = tied.mean_sum(above + 1.0, here, lambda n, _: 1.0 / n)
         elif penalty == "N":
             mean_rank = (tied.t + (tied.n - 1) / 2)[group]
             mean = 1.0 - safe_divide(mean_rank - above - here / 2, self.most(view)[view.topic])

@@ -259,9 +259,8 @@ class _GFR(ComposedMeasure):
         return min(self.cut.rel, self.base.lowest_rel)
 
     @property
-    def highest_level(self) -> float | None:
-        limits = (self.optional("max_rel"), self.base.highest_level)
-        return min((limit for limit in limits if limit is not None), default=None)
+    def highest_level(self) -> float:
+        return min(float(self.params.get("max_rel", np.inf)), self.base.highest_level)
 
     @property
     def infers_scale(self) -> bool:

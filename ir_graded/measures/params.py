@@ -7,30 +7,34 @@ its canonical form: 1, 1.0 and ``numpy.int64(1)`` become the same number.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.core.facets import FACETS
+from ir_graded.core.levels import LARGEST
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 
 #: Value of ``measure[name]`` for a parameter without a default that is not set.
 NOT_PROVIDED: Any = ParamInfo().default
 
 
+#: Added to the message on a number above the limit, which hardly any user meets.
+_LIMIT = f"; the largest finite number is {LARGEST:g}"
+
+
 def canonical_number(value: object) -> int | float:
-    """Return a number in canonical form: int if it is whole. Raises ValueError for NaN and non-numbers."""
+    """Return a number in canonical form: int if it is whole. Return NaN if it is not a number."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
-        raise ValueError(f"{value!r} is not a number")
+        return math.nan
     try:
         number = float(value)
     except OverflowError:
-        raise ValueError(f"{value!r} is out of the range of doubles") from None
-    if math.isnan(number):
-        raise ValueError("NaN is not a number")
+        return math.nan
     return int(number) if number.is_integer() and abs(number) < EXACT_INTEGERS_BELOW else number
 
 
@@ -49,11 +53,8 @@ def with_floats(measure: Measure) -> Measure:
     floats = {
         name: float(value)
         for name, value in measure.params.items()
-        if name in declared
-        and declared[name].dtype is float
-        and isinstance(value, (int, np.integer))
-        and not isinstance(value, bool)
-        and abs(int(value)) < EXACT_INTEGERS_BELOW
+        if name in declared and declared[name].dtype is float and isinstance(value, (int, np.integer))
+        if isinstance(canonical_number(value), int)
     }
     return measure(**floats) if floats else measure
 
@@ -76,12 +77,8 @@ class Param(ParamInfo):
         self.expected = expected
 
     def canonical(self, value: Any) -> Any:
-        """Return ``value`` in canonical form. Raises ValueError if it is not valid."""
+        """Return ``value`` in canonical form. Raises ValueError, with the expected values, if not valid."""
         raise NotImplementedError  # pragma: no cover
-
-    def expects(self, value: object) -> str:  # noqa: ARG002  # subclasses may use it
-        """Describe the values that are valid in place of ``value``."""
-        return self.expected
 
     def example(self, measure: object) -> str:
         """Return an example of the measure with this parameter set."""
@@ -101,44 +98,40 @@ class Param(ParamInfo):
 class Number(Param):
     """A number in a range; ``above`` and ``below`` are exclusive bounds, ``infinite`` allows inf."""
 
-    def __init__(  # noqa: PLR0913  # the ends of a range
+    #: Symbol and test of each bound.
+    BOUNDS: ClassVar = {
+        "low": (">=", operator.ge),
+        "above": (">", operator.gt),
+        "high": ("<=", operator.le),
+        "below": ("<", operator.lt),
+    }
+
+    def __init__(
         self,
         desc: str,
         *,
         default: Any = NOT_PROVIDED,
-        low: float | None = None,
-        above: float | None = None,
-        high: float | None = None,
-        below: float | None = None,
         infinite: bool = False,
         required: bool = False,
+        **bounds: float,
     ) -> None:
-        bounds = [
-            f">= {low:g}" if low is not None else "",
-            f"> {above:g}" if above is not None else "",
-            f"<= {high:g}" if high is not None else "",
-            f"< {below:g}" if below is not None else "",
-        ]
-        span = " and ".join(bound for bound in bounds if bound)
-        words = ["a" if infinite else "a finite", "number", span, "or inf" if infinite else ""]
-        expected = " ".join(word for word in words if word)
-        super().__init__(float, expected, desc, default=default, required=required)
-        self.low, self.above, self.high, self.below, self.infinite = low, above, high, below, infinite
+        self.bounds, self.infinite = bounds, infinite
+        span = " and ".join(f"{self.BOUNDS[name][0]} {bound:g}" for name, bound in bounds.items())
+        words = ["a number" if infinite else "a finite number", span, "or inf" if infinite else ""]
+        super().__init__(float, " ".join(filter(None, words)), desc, default=default, required=required)
 
     def example(self, measure: object) -> str:
-        return super().example(measure) if self.high is None else f"{measure}@{self.high / 2:g}"
+        return f"{measure}@{self.bounds['high'] / 2:g}" if "high" in self.bounds else super().example(measure)
 
     def canonical(self, value: object) -> int | float:
         number = canonical_number(value)
-        inside = (
-            (self.infinite or not math.isinf(number))
-            and (self.low is None or number >= self.low)
-            and (self.above is None or number > self.above)
-            and (self.high is None or number <= self.high)
-            and (self.below is None or number < self.below)
+        within = math.isfinite(number) and all(
+            self.BOUNDS[name][1](number, bound) for name, bound in self.bounds.items()
         )
-        if not inside:
-            raise ValueError(f"{value!r} is out of range")
+        if not within and not (self.infinite and number == math.inf):
+            raise ValueError(self.expected)
+        if LARGEST < number < math.inf:
+            raise ValueError(self.expected + _LIMIT)
         return number
 
 
@@ -151,12 +144,9 @@ class Whole(Param):
     def canonical(self, value: object) -> int:
         number = canonical_number(value)
         if not isinstance(number, int) or number < 1:
-            raise ValueError(f"{value!r} is not a whole number >= 1")
+            is_large = isinstance(value, (int, float, np.number)) and value >= EXACT_INTEGERS_BELOW
+            raise ValueError(f"{self.expected} and < 2**53" if is_large else self.expected)
         return number
-
-    def expects(self, value: object) -> str:
-        is_large = isinstance(value, (int, float, np.integer, np.floating)) and value >= EXACT_INTEGERS_BELOW
-        return f"{self.expected} and < 2**53" if is_large else self.expected
 
 
 class Flag(Param):
@@ -167,7 +157,7 @@ class Flag(Param):
 
     def canonical(self, value: object) -> bool:
         if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{value!r} is neither True nor False")
+            raise ValueError(self.expected)
         return bool(value)
 
 
@@ -180,17 +170,12 @@ class Choice(Param):
 
     def canonical(self, value: object) -> str:
         if not isinstance(value, str) or value not in self.words:
-            raise ValueError(f"{value!r} is not one of {self.words}")
+            raise ValueError(self.expected)
         return str(value)
 
 
 class LevelTable(Param):
-    """A dict from levels (finite numbers) to finite numbers >= 0, kept sorted by level.
-
-    Args:
-        desc: one-line description.
-        drop_identity: whether entries ``level: level`` have no effect and are dropped.
-    """
+    """A dict from levels to finite numbers >= 0, kept sorted; ``drop_identity`` drops ``level: level``."""
 
     def __init__(self, desc: str, *, drop_identity: bool = False) -> None:
         super().__init__(dict, "a dict from levels (numbers) to finite numbers >= 0", desc, default={})
@@ -198,15 +183,14 @@ class LevelTable(Param):
 
     def canonical(self, value: object) -> dict[int | float, int | float]:
         if not isinstance(value, Mapping):
-            raise ValueError(f"{value!r} is not a dict")
-        table = {}
-        for given, weight in value.items():
-            level, number = canonical_number(given), canonical_number(weight)
-            if math.isinf(level) or math.isinf(number) or number < 0:
-                raise ValueError(f"{given!r}: {weight!r} is out of range")
-            if not (self.drop_identity and level == number):
-                table[level] = number
-        return dict(sorted(table.items()))
+            raise ValueError(self.expected)
+        table = {canonical_number(level): canonical_number(weight) for level, weight in value.items()}
+        if not all(math.isfinite(level) and 0 <= weight < math.inf for level, weight in table.items()):
+            raise ValueError(self.expected)
+        if max(table.values(), default=0) > LARGEST:
+            raise ValueError(self.expected + _LIMIT)
+        kept = {level: weight for level, weight in table.items() if not self.drop_identity or level != weight}
+        return dict(sorted(kept.items()))
 
 
 class Attributes(Param):
@@ -222,7 +206,7 @@ class Attributes(Param):
 
     def canonical(self, value: object) -> str:
         if not isinstance(value, str) or value in self.OTHERS:
-            raise ValueError(f"{value!r} is not a column of shares")
+            raise ValueError(self.expected)
         return str(value)
 
     def example(self, measure: object) -> str:
@@ -238,19 +222,14 @@ class Shares(Param):
     def __init__(self, desc: str) -> None:
         super().__init__(list, f"two or more numbers >= 0 that sum to 1 (up to {self.ROUNDED})", desc)
 
-    def expects(self, value: object) -> str:
-        try:
-            total = math.fsum(canonical_number(share) for share in value)  # type: ignore[attr-defined]
-        except (TypeError, ValueError, OverflowError):
-            return self.expected
-        return f"{self.expected}; these sum to {total:g}"
-
     def canonical(self, value: object) -> list[int | float]:
         if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-            raise ValueError(f"{value!r} is not a list")
+            raise ValueError(self.expected)
         shares = [canonical_number(share) for share in value]
-        if len(shares) < 2 or min(shares) < 0 or not abs(math.fsum(shares) - 1) <= self.ROUNDED:  # noqa: PLR2004
-            raise ValueError(f"{value!r} does not sum to 1")
+        if len(shares) < 2 or not all(0 <= share <= LARGEST for share in shares):  # noqa: PLR2004
+            raise ValueError(self.expected)
+        if abs((total := math.fsum(shares)) - 1) > self.ROUNDED:
+            raise ValueError(f"{self.expected}; these sum to {total:g}")
         return shares
 
 
@@ -264,19 +243,15 @@ class ByAttributes(Param):
         super().__init__(dict, self._DICT + of.expected, desc, default=default, required=required)
         self.of = of
 
-    def expects(self, value: object) -> str:
-        for one in value.values() if isinstance(value, Mapping) else ():
-            try:
-                self.of.canonical(one)
-            except ValueError:
-                return self._DICT + self.of.expects(one)
-        return self.expected
-
     def canonical(self, value: object) -> dict[str, Any]:
         if not isinstance(value, Mapping) or (self.required and not value):
-            raise ValueError(f"{value!r} is not a dict with an entry")
-        names = {Attributes("").canonical(name): name for name in value}
-        return {name: self.of.canonical(value[names[name]]) for name in sorted(names)}
+            raise ValueError(self.expected)
+        if not all(map(Attributes("").validate, value)):
+            raise ValueError(self.expected)
+        try:
+            return {str(name): self.of.canonical(value[name]) for name in sorted(value)}
+        except ValueError as error:
+            raise ValueError(f"{self._DICT}{error}") from None
 
     def example(self, measure: object) -> str:
         return f"{getattr(measure, 'NAME', measure)}(groups={{'GENDER':'JSD'}})@10"

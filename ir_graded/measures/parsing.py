@@ -37,10 +37,18 @@ from .params import with_floats
 
 #: Number of characters of a name that are compared with names of measures.
 _LONGEST_NAME = 60
+#: Python reads longer whole numbers in hexadecimal but cannot print them.
+_MOST_BITS = 2_000
+#: Characters of a string that are searched for commas between measures.
+_LONGEST_LIST = 500
 #: Lowest similarity of names that is suggested.
 _SIMILAR = 0.65
 #: The name in a measure string, and the parameters and cutoff after it.
 _NAME = re.compile(r"\s*([^@(\[{\s]*)(.*)", re.DOTALL)
+#: Text in quotes, which may contain #.
+_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+#: Names and values in their order.
+_Pairs: TypeAlias = list[tuple[Any, Any]]
 #: A name with the cutoff inside: recall_at_10, ndcg_cut_10, mrr_10.
 _NAME_AND_CUTOFF = re.compile(r"(.+?)(?:_at|_cut)?[._]([1-9][0-9]*)", re.DOTALL)
 #: Names of other programs in lower case, with the measure here.
@@ -58,19 +66,6 @@ _ELSEWHERE = {
 _GEOMETRIC = {"gm_map": "AP", "gmap": "AP", "gm_bpref": "Bpref"}
 
 
-def unknown_measure(text: str, can_be_read: Callable[[str], bool]) -> UnknownMeasureError:
-    """Return the error for a string that does not name a measure; ``can_be_read`` tells which strings do."""
-    return UnknownMeasureError(
-        f"Unknown measure {short_repr(text)}. {_hint(*_parts(text), can_be_read)}"
-        "Run `ir_graded measures` for the full list."
-    )
-
-
-def is_nearly_known(text: str) -> bool:
-    """Tell whether a measure string begins with the name of a measure, in any case."""
-    return _parts(text)[0].casefold() in _known_names()
-
-
 def _parts(text: str) -> tuple[str, str]:
     """Return the name in a measure string, truncated if it is long, and the parameters and cutoff."""
     found = _NAME.match(text)
@@ -79,7 +74,9 @@ def _parts(text: str) -> tuple[str, str]:
     return (inside[1], f"@{inside[2]}") if inside else (name, rest)
 
 
-def _hint(name: str, rest: str, can_be_read: Callable[[str], bool]) -> str:
+def _hint(text: str) -> str:
+    """Return a hint on the measure that a string may mean, with a blank; empty without one."""
+    name, rest = _parts(text)
     if (arithmetic := _GEOMETRIC.get(name.casefold())) is not None:
         return f"The geometric mean over topics is not available; {arithmetic} has the arithmetic mean. "
     known = _known_names()
@@ -89,10 +86,10 @@ def _hint(name: str, rest: str, can_be_read: Callable[[str], bool]) -> str:
     if base.casefold() in known and composed and name.casefold() not in known:
         return f"{measure} has short names for these: {', '.join(composed)}. "
     near = get_close_matches(name.casefold(), known, 1, _SIMILAR)
-    meant = known[near[0]] if near else ""
-    if not meant:  # a name that other programs have and this one lacks
+    # The name is empty if other programs have the measure and this one lacks it.
+    if not near or not (meant := known[near[0]]):
         return ""
-    return f"Did you mean {short_repr(meant + rest if can_be_read(meant + rest) else meant)}? "
+    return f"Did you mean {short_repr(meant + rest if _can_be_read(meant + rest) else meant)}? "
 
 
 def _known_names() -> dict[str, str]:
@@ -100,16 +97,6 @@ def _known_names() -> dict[str, str]:
     measures: dict[str, Measure] = {**ir_measures.measures.registry, **REGISTRY}
     here = {name.casefold(): name if measure.params else measure.NAME for name, measure in measures.items()}
     return {**_ELSEWHERE, **here}
-
-
-# The message of ir-measures.
-_UPSTREAM_ERROR = "problem parsing measure {}; must be in format Measure(k1=v1, k2=v2)@c"
-
-# Python reads longer whole numbers in hexadecimal but cannot print them.
-_MOST_BITS = 2_000
-
-#: Characters of a string that are searched for commas between measures.
-_LONGEST_LIST = 500
 
 
 class _UnreadableError(ValueError):
@@ -125,7 +112,9 @@ def parse(text: str) -> Measure:
     try:
         return _parse(text)
     except _UnreadableError as error:
-        raise ValueError(_UPSTREAM_ERROR.format(error)) from None
+        raise ValueError(
+            f"problem parsing measure {error}; must be in format Measure(k1=v1, k2=v2)@c"
+        ) from None
 
 
 def _parse(text: str) -> Measure:
@@ -148,9 +137,9 @@ def _parse(text: str) -> Measure:
     return measure(**params)
 
 
-def _cannot_read(text: str, name: str, error: _UnreadableError) -> MeasureSyntaxError:
+def _cannot_read(text: str, name: str, error: Exception) -> MeasureSyntaxError:
     return MeasureSyntaxError(
-        f"cannot read {short_repr(text)}: {error.plain}; "
+        f"cannot read {short_repr(text)}: {getattr(error, 'plain', error)}; "
         f"write {name}, {name}@10 or {name}(name=value, ...)@10"
     )
 
@@ -164,50 +153,36 @@ def _graded_name(text: str) -> str | None:
     return None
 
 
-#: Text in quotes, which may contain #.
-_QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
-
-#: Names and values in their order.
-_Pairs: TypeAlias = list[tuple[Any, Any]]
-
-
-def _split_call(text: str, value: Callable[[ast.expr], Any]) -> tuple[str, _Pairs, Any]:
+def _split_call(  # noqa: C901  # each check has its own message
+    text: str, value: Callable[[ast.expr], Any]
+) -> tuple[str, _Pairs, Any]:
     """Split a measure string into name, arguments and cutoff. Raises _UnreadableError."""
     if "#" in _QUOTED.sub("", text):
         # Python would drop the rest of the line as a comment.
         raise _UnreadableError("'#' is not part of a measure's name, and in a value it must be in quotes")
     try:
-        return _split_statements(ast.parse(text).body, value)
+        statements = ast.parse(text).body
+        if len(statements) != 1:
+            raise _UnreadableError("multiple expressions")
+        if not isinstance(statements[0], ast.Expr):
+            raise _UnreadableError("not an expression")
+        node, at, args = statements[0].value, None, []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            at, node = value(node.right), node.left
+        if isinstance(node, ast.Call):
+            if node.args:
+                raise _UnreadableError("args must be named")
+            args = [(keyword.arg, value(keyword.value)) for keyword in node.keywords]
+            node = node.func
+        if not isinstance(node, ast.Name):
+            raise _UnreadableError("unexpected expression")
     except _UnreadableError:
         raise
-    except SyntaxError as error:
-        raise _UnreadableError(str(error), error.msg) from None
-    except ValueError as error:
-        # Characters that Python cannot read, such as half a surrogate pair.
-        raise _UnreadableError(str(error)) from None
+    except (SyntaxError, ValueError) as error:
+        # A ValueError is on characters that Python cannot read, such as half a surrogate pair.
+        raise _UnreadableError(str(error), getattr(error, "msg", None)) from None
     except (RecursionError, MemoryError):
         raise _UnreadableError("too deeply nested") from None
-
-
-def _split_statements(
-    statements: list[ast.stmt], value: Callable[[ast.expr], Any]
-) -> tuple[str, _Pairs, Any]:
-    """Split a parsed measure string into name, arguments and cutoff."""
-    if len(statements) != 1:
-        raise _UnreadableError("multiple expressions")
-    statement = statements[0]
-    if not isinstance(statement, ast.Expr):
-        raise _UnreadableError("not an expression")
-    node, at, args = statement.value, None, []
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        at, node = value(node.right), node.left
-    if isinstance(node, ast.Call):
-        if node.args:
-            raise _UnreadableError("args must be named")
-        args = [(keyword.arg, value(keyword.value)) for keyword in node.keywords]
-        node = node.func
-    if not isinstance(node, ast.Name):
-        raise _UnreadableError("unexpected expression")
     return node.id, args, at
 
 
@@ -216,7 +191,7 @@ def _upstream_value(node: ast.expr) -> Any:
     if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
         return node.value
     if isinstance(node, ast.Dict):
-        return _unique_dict([(_upstream_value(k), _upstream_value(v)) for k, v in _dict_items(node)])
+        return _read_dict(node, _upstream_value)
     raise _UnreadableError("values must be str, float, int, bool, etc.", _PLAIN_REASONS.get(type(node)))
 
 
@@ -240,9 +215,9 @@ def _graded_value(node: ast.expr) -> Any:
     if isinstance(node, ast.Name) and node.id == "inf":
         return math.inf
     if isinstance(node, ast.Dict):
-        if any(isinstance(key, (ast.Dict, ast.List, ast.Tuple)) for key, _ in _dict_items(node)):
+        if any(isinstance(key, (ast.Dict, ast.List, ast.Tuple)) for key in node.keys):
             raise _UnreadableError("keys must be numbers or text")
-        return _unique_dict([(_graded_value(k), _graded_value(v)) for k, v in _dict_items(node)])
+        return _read_dict(node, _graded_value)
     if isinstance(node, (ast.List, ast.Tuple)):
         return [_graded_value(element) for element in node.elts]
     return _upstream_value(node)
@@ -262,11 +237,12 @@ def _unique_dict(pairs: _Pairs) -> dict[Any, Any]:
     return values
 
 
-def _dict_items(node: ast.Dict) -> list[tuple[ast.expr, ast.expr]]:
-    """Return keys and values of a dict display. Raises _UnreadableError for ``**other``: it has no key."""
-    if None in node.keys:
+def _read_dict(node: ast.Dict, value: Callable[[ast.expr], Any]) -> dict[Any, Any]:
+    """Return a dict. Raises _UnreadableError for ``**other``, which has no key."""
+    keys = [key for key in node.keys if key is not None]
+    if len(keys) < len(node.keys):
         raise _UnreadableError("values must be str, float, int, bool, etc.")
-    return [(key, value) for key, value in zip(node.keys, node.values, strict=True) if key is not None]
+    return _unique_dict([*zip(map(value, keys), map(value, node.values), strict=True)])
 
 
 #: A complete name of trec_eval, with or without arguments; ir-measures reads ``P_5x`` as P@5.
@@ -307,10 +283,7 @@ def parse_trec_measure(measure: str) -> list[Measure]:
         except GradedError:
             raise
         except (NameError, ValueError):
-            pass
-        if (said := str(error)) != cut(said):
-            raise ValueError(cut(said)) from None
-        raise
+            raise ValueError(cut(str(error))) from None
 
 
 def read_measures(
@@ -405,7 +378,8 @@ def _explained(text: str, error: Exception) -> GradedError:
     pieces = _split(text[:_LONGEST_LIST], ",;")
     # A number after a comma belongs to a name of trec_eval: P_5,10.
     named = pieces not in ([], [text]) and not any(piece[0].isdigit() for piece in pieces)
-    if named and (_can_be_read(pieces[0]) or all(map(is_nearly_known, pieces))):
+    known = _known_names()
+    if named and (_can_be_read(pieces[0]) or all(_parts(piece)[0].casefold() in known for piece in pieces)):
         return MeasureSyntaxError(
             f"cannot read {short_repr(text)}: separate measures by blanks, for example 'Q nDCG@10'"
         )
@@ -413,10 +387,10 @@ def _explained(text: str, error: Exception) -> GradedError:
         return error
     name = re.split(r"[@(]", text, maxsplit=1)[0].strip()
     if isinstance(error, NameError) or name not in ir_measures.measures.registry:
-        return unknown_measure(text, _can_be_read)
-    return _cannot_read(
-        text, name, error if isinstance(error, _UnreadableError) else _UnreadableError(str(error))
-    )
+        return UnknownMeasureError(
+            f"Unknown measure {short_repr(text)}. {_hint(text)}Run `ir_graded measures` for the full list."
+        )
+    return _cannot_read(text, name, error)
 
 
 def _can_be_read(text: str) -> bool:

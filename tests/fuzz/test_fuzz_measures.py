@@ -14,7 +14,7 @@ from ir_graded.measures.parsing import _graded_name, parse_measure, parse_trec_m
 
 #: Levels of one digit, and levels too large for a table.
 QRELS = [
-    {"1": {"a": 2, "b": 1, "c": 0, "d": level}, "2": {"a": 1}, "3": {"z": -2}} for level in (3, 1e9, 1e300)
+    {"1": {"a": 2, "b": 1, "c": 0, "d": level}, "2": {"a": 1}, "3": {"z": -2}} for level in (3, 1e9, 1e100)
 ]
 #: Patterns that name a measure or the part that cannot be read.
 PLACE = (

@@ -236,13 +236,14 @@ def _(param):
 
 def numbers_of(param):
     """Return the numbers that a parameter may have."""
-    if param.low is None and param.above is None:
+    bounds = param.bounds
+    if not {"low", "above"} & bounds.keys():
         # Any number is valid, but no level of the qrels may be above it.
         return [HIGHEST_LEVEL, HIGHEST_LEVEL + 0.5, 20, 1000]
-    low = param.low if param.low is not None else param.above + 1e-6
+    low = bounds["low"] if "low" in bounds else bounds["above"] + 1e-6
     # This is for a level without an upper limit: hardly any document is left above 4.
-    high = param.high if param.high is not None else math.inf if param.infinite else 4
-    below = math.inf if param.below is None else param.below - 1e-6
+    high = bounds.get("high", math.inf if param.infinite else 4)
+    below = bounds.get("below", math.inf) - 1e-6
     return [number for number in NUMBERS if low <= number <= min(high, below)]
 
 

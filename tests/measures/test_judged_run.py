@@ -66,7 +66,6 @@ def test_the_ideal_list_has_the_relevant_documents_by_weight():
     assert ideal.start[[0, 3]].tolist() == [0, 3]
     assert ideal.largest.tolist() == [3, 0, 0, 2]
     assert ideal.cumulative.tolist() == [3, 5, 6, 2, 4, 5]
-    assert ideal.total().tolist() == [6, 0, 0, 5]
     assert ideal.first(ints(0, 1, 2, 9, 5, 2), ints(0, 0, 0, 0, 1, 3)).tolist() == [0, 3, 5, 6, 0, 4]
 
 

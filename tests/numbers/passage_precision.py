@@ -14,7 +14,7 @@ from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY
 
 MEASURES = {name: REGISTRY[name] for name in passages.MEASURES}
-_BETAS = (0, 5e-324, 1e-308, 1e-16, 0.3, 1 - 2**-53, 1, 1 + 2**-52, 7, 1e12, 1e300, 1.7e308, math.inf)
+_BETAS = (0, 5e-324, 1e-308, 1e-16, 0.3, 1 - 2**-53, 1, 1 + 2**-52, 7, 1e12, 1e100, math.inf)
 _RELS = (5e-324, 1, 1.5)
 Judged = namedtuple("Judged", "query_id doc_id relevance start length")
 Found = namedtuple("Found", "query_id doc_id score start length")

@@ -137,6 +137,21 @@ def test_levels_that_are_equal_as_doubles_are_one():
     assert ir_graded.evaluate("P-measure", qrels, {"1": {"a": 2.0, "b": 1.0}}).values.item() == 1
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # on intents
+@pytest.mark.parametrize("measure", ["Q", "AP", "nDCG@10", "gP@10", "I-rec@10", "D-Q@10"])
+def test_a_level_above_the_limit_is_rejected(measure):
+    qrels = pd.DataFrame({"query_id": ["1", "2"], "doc_id": ["a", "b"], "relevance": [1e100, 1.1e100]})
+    qrels = qrels.assign(iteration="i", start=0, length=5)
+    run = qrels.drop(columns=["relevance", "iteration"]).assign(score=1.0)
+    if measure != "gP@10":
+        qrels, run = qrels.drop(columns=["start", "length"]), run.drop(columns=["start", "length"])
+    assert np.isfinite(ir_graded.evaluate(measure, qrels[:1], run).values).all()
+    with pytest.raises(
+        InputError, match=r"topic '2', document 'b' has level 1.1e\+100, above 1e\+100, the highest"
+    ):
+        ir_graded.evaluate(measure, qrels, run)
+
+
 @pytest.mark.parametrize("kind", ["qrels", "run"])
 def test_a_number_beyond_doubles_is_rejected(kind):
     given = {"qrels": {"1": {"a": 1}}, "run": {"1": {"a": 1.0}}} | {kind: {"1": {"a": 10**400}}}

@@ -80,7 +80,7 @@ ARTICLES = ("d1", "d2", "d3", "d10", "D1", "d", "é", "𝄞")
 TOPICS = {"qrels": ("1", "1", "1", "10", "2"), "run": ("1", "1", "1", "10", "other")}
 LEVELS = (-1, 0, 0.5, 1, 1, 1, 2, 2, 3)
 SCORES = measure_cases.SCORES
-BETAS = (0, 0.25, 0.5, 1, 4, 1e-200, 1e200, math.inf)
+BETAS = (0, 0.25, 0.5, 1, 4, 1e-100, 1e100, math.inf)
 #: Text is found at small positions, where spans overlap, and sometimes far out.
 STARTS = (*range(25), 2**31 - 3, 2**48 - 20)
 

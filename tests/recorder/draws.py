@@ -24,7 +24,7 @@ SCALES: dict[str, tuple[float, ...]] = {
     "mixed": (-1, 0, 0.5, 1, 2, 16),
     "small": (0, 1e-9, 1e-3, 0.5, 1),
     "large": (0, 1, 999, 1e6),
-    "huge": (0, 1, 1e100, 1e300),
+    "huge": (0, 1, 1e50, 1e100),
 }
 #: Scores of a run, by how its documents tie.
 SCORES: dict[str, tuple[float, ...]] = {

@@ -22,7 +22,7 @@ from ir_graded.measures.classic import CLASSICS as REGISTERED
 VALUES: dict[str, tuple[Any, ...]] = {
     "beta": (0, 0.25, 0.5, 10, math.inf),
     "cutoff": (1, 3, 10, 1000),
-    "gains": ({1: 1, 2: 5}, {1: 0}, {0.5: 3, 1: 1e-9, 2: 1e9}, {1: 1e300, 2: 1e-300}),
+    "gains": ({1: 1, 2: 5}, {1: 0}, {0.5: 3, 1: 1e-9, 2: 1e9}, {1: 1e100, 2: 1e-100}),
     "gamma": (0.5, 1),
     "judged_only": (True,),
     "max_rel": (4, 1000),

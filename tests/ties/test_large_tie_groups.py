@@ -64,7 +64,7 @@ def test_a_step_for_each_place_gives_the_means_of_a_step_for_each_document(monke
     for cost in (0.0, np.inf):
         monkeypatch.setattr(tie_means, "_STEP", cost)
         with monkeypatch.context() as patch:
-            patch.setattr(tie_means._Classes, "of", _spy(by_place, tie_means._Classes.of))
+            patch.setattr(tie_means, "_Classes", _spy(by_place, tie_means._Classes))
             of_measure = scores(measures, {"1": qrels}, run_of({"1": groups}))
         found.append([of_measure[measure]["1"] for measure in measures])
     assert by_place == [2, 2]  # both groups by both measures, the first time

@@ -58,9 +58,9 @@ class DiscountedGain(Classic):
         return bool(self["dcg"] == "exp-log2")
 
     @property
-    def highest_level(self) -> float | None:
+    def highest_level(self) -> float:
         # Sums of 2^level must not overflow.
-        return 1000.0 if self.exponential else None
+        return 1000.0 if self.exponential else super().highest_level
 
     @property
     def gains(self) -> Overrides:
