@@ -10,6 +10,7 @@ from ir_graded.core.segments import Ints
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.annotations import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
+from ir_graded.io.table import Table
 from ir_graded.matching.judgments import Articles, articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of, order_rows
@@ -66,11 +67,7 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
         raise ParameterError(f"task={short_repr(task)} must be one of {', '.join(map(repr, TASKS))}")
     table = passage_table("check_submission", "run", run)
     table.check_values()
-    topics: dict[str, dict[str, float]] = {topic: {} for topic in table.query_id.to_list()}
-    groups = groups_of(prepare_qrels(topics), table.query_id)
-    articles = articles_of(table, groups.topic)
-    assert articles is not None  # noqa: S101  # for the type checker
-    order, _, _ = order_rows(table, groups, articles)
+    order, articles = rows_by_rank(table)
     problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles, order)]
     problems = [problem for problem in problems if problem[2] in TASKS[task]]
     if lengths is not None:
@@ -85,6 +82,15 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
             "problem": pd.Series([problem for _, _, problem in problems], dtype="str"),
         }
     )
+
+
+def rows_by_rank(table: Table) -> tuple[Ints, Articles]:
+    """Return the rows with passages of a run by topic and rank, and its articles."""
+    topics: dict[str, dict[str, float]] = {topic: {} for topic in table.query_id.to_list()}
+    groups = groups_of(prepare_qrels(topics), table.query_id)
+    articles = articles_of(table, groups.topic)
+    assert articles is not None  # noqa: S101  # for the type checker
+    return order_rows(table, groups, articles)[0], articles
 
 
 Problem = tuple[int, int, str]
