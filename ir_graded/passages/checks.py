@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.segments import Ints
-from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.annotations import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
 from ir_graded.io.table import Table
 from ir_graded.matching.judgments import Articles, articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of, order_rows
+from ir_graded.meta.options import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +63,7 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if task not in TASKS:
-        raise ParameterError(f"task={short_repr(task)} must be one of {', '.join(map(repr, TASKS))}")
+    check_choice("task", task, TASKS)
     table = passage_table("check_submission", "run", run)
     table.check_values()
     order, articles = rows_by_rank(table)
@@ -73,15 +72,9 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     if lengths is not None:
         problems += [(row, -1, BEYOND) for row in rows_beyond(table, read_lengths(lengths)).tolist()]
     problems.sort()
-    return pd.DataFrame(
-        {
-            "query_id": pd.Series([table.query_id[row] for row, _, _ in problems], dtype="str"),
-            "doc_id": pd.Series([table.doc_id[row] for row, _, _ in problems], dtype="str"),
-            "row": np.array([row for row, _, _ in problems], dtype=np.int64),
-            "other_row": np.array([other for _, other, _ in problems], dtype=np.int64),
-            "problem": pd.Series([problem for _, _, problem in problems], dtype="str"),
-        }
-    )
+    types = {"query_id": "str", "doc_id": "str", "row": "int64", "other_row": "int64", "problem": "str"}
+    rows = [(table.query_id[row], table.doc_id[row], row, other, problem) for row, other, problem in problems]
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
 def rows_by_rank(table: Table) -> tuple[Ints, Articles]:
