@@ -14,10 +14,10 @@ import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result, read_only
-from ir_graded.core.segments import Bools, Floats, exact_sum
+from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError
 
-from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, reference_name
+from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, means_of, reference_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _FEWEST = 2
 _MOST_NAMES = 5  # names of tied systems in an error
-_DECIMALS = 12
 _VARIANTS_FOR_TIES = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
 
 
@@ -49,7 +48,7 @@ def kendall_tau(a: Any, b: Any) -> float:
     Source: Kendall (1938).
 
     Example:
-        >>> from ir_graded.meta.correlation import kendall_tau
+        >>> from ir_graded.meta import kendall_tau
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
         0.3333
     """
@@ -79,12 +78,12 @@ def kendall_tau_b(a: Any, b: Any) -> float:
     Source: Kendall (1945).
 
     Example:
-        >>> from ir_graded.meta.correlation import kendall_tau_b
+        >>> from ir_graded.meta import kendall_tau_b
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
         0.8165
     """
     x, y, _ = align(a, b, "a", "b")
-    return _tau_b(x, y)
+    return float(extra("scipy.stats", "meta").kendalltau(x, y, variant="b").statistic)
 
 
 def tau_ap(reference: Any, estimate: Any) -> float:
@@ -106,14 +105,16 @@ def tau_ap(reference: Any, estimate: Any) -> float:
     Source: Yilmaz, Aslam and Robertson (2008).
 
     Example:
-        >>> from ir_graded.meta.correlation import tau_ap
+        >>> from ir_graded.meta import tau_ap
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
         (0.0, 0.5)
     """
     x, y, systems = align(reference, estimate, "reference", "estimate")
     _reject_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
     _reject_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
-    return _tau_ap(x, y)
+    ranked = x[np.argsort(-y)]
+    agreeing = np.triu(_is_above(ranked, ranked)).sum(axis=0)
+    return float(2 / (len(x) - 1) * (agreeing[1:] / np.arange(1, len(x))).sum() - 1)
 
 
 def tau_ap_a(reference: Any, estimate: Any) -> float:
@@ -138,7 +139,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
     Source: Urbano and Marrero (2017).
 
     Example:
-        >>> from ir_graded.meta.correlation import tau_ap_a
+        >>> from ir_graded.meta import tau_ap_a
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
         0.5
     """
@@ -147,8 +148,11 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
     total = 0.0
     for score in np.unique(y):
         group, above = y == score, y > score
-        inside = _is_above(x[group], x[group])
-        total += _expected_terms(_is_above(x[above], x[group]), inside, int(above.sum()))
+        place = np.arange(np.count_nonzero(group))
+        weight = 1 / np.maximum(np.count_nonzero(above) + place, 1)
+        outside, inside = (np.count_nonzero(_is_above(x[others], x[group])) for others in (above, group))
+        terms = outside * weight.sum() + inside * (weight * place).sum() / max(len(place) - 1, 1)
+        total += terms / len(place)
     return float(2 / (len(x) - 1) * total - 1)
 
 
@@ -173,12 +177,18 @@ def tau_ap_b(a: Any, b: Any) -> float:
     Source: Urbano and Marrero (2017).
 
     Example:
-        >>> from ir_graded.meta.correlation import tau_ap_b
+        >>> from ir_graded.meta import tau_ap_b
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
         0.4167
     """
     x, y, _ = align(a, b, "a", "b")
-    return _tau_ap_b(x, y)
+    agreeing = (_is_above(x, x) & _is_above(y, y)).sum(axis=0)
+    ways = []
+    for estimate in (x, y):
+        above = _is_above(estimate, estimate).sum(axis=0)
+        outside = above > 0
+        ways.append(2 * (agreeing[outside] / above[outside]).mean() - 1 if outside.any() else np.nan)
+    return float(sum(ways) / 2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,7 +251,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     Source: Sakai and Robertson (2008), Tables 4 and 5.
 
     Example:
-        >>> from ir_graded.meta.correlation import rank_correlations
+        >>> from ir_graded.meta import rank_correlations
         >>> ap = [[0.9, 0.5, 0.3], [0.8, 0.4, 0.2]]
         >>> rr = [[1.0, 0.5, 0.5], [1.0, 1.0, 1.0]]
         >>> rank_correlations({"AP": ap, "RR": rr}, reference="AP").to_frame().round(3)
@@ -255,78 +265,36 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     matrices = matrices_by_measure(by_measure)
     name = reference_name(reference, matrices)
     measures = tuple(matrices)
-    values = [matrix.values.T for matrix in matrices.values()]
-    means = [(exact_sum(of_runs) / of_runs.shape[1]).round(_DECIMALS) for of_runs in values]
+    means = [means_of(matrix) for matrix in matrices.values()]
     tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
-    taus = np.array([[_tau_b(one, other) for other in means] for one in means])
+    taus = np.array([[kendall_tau_b(one, other) for other in means] for one in means])
     at = measures.index(name)
-    either = tied | tied[at]
     of_ap, variants = zip(*(fitting_tau_ap(means[at], mean) for mean in means), strict=True)
     return RankCorrelations(
         reference=name,
         measures=measures,
         runs=next(iter(matrices.values())).runs,
         kendall=taus[at].copy(),
-        kendall_variant=tuple("tau_b" if ties else "tau" for ties in either),
+        kendall_variant=tuple("tau_b" if ties else "tau" for ties in tied | tied[at]),
         tau_ap=np.array(of_ap),
         tau_ap_variant=variants,
         tied=tied,
-        matrix=pd.DataFrame(
-            read_only(taus), index=pd.Index(measures), columns=pd.Index(measures), copy=False
-        ),
+        matrix=pd.DataFrame(read_only(taus), list(measures), list(measures), copy=False),
     )
 
 
 def fitting_tau_ap(reference: Floats, estimate: Floats) -> tuple[float, str]:
     """Return the AP correlation of two rankings in the variant for their ties, and the variant name."""
     if len(np.unique(reference)) < len(reference):
-        return _tau_ap_b(reference, estimate), "tau_ap_b"
+        return tau_ap_b(reference, estimate), "tau_ap_b"
     if len(np.unique(estimate)) < len(estimate):
         return tau_ap_a(reference, estimate), "tau_ap_a"
-    return _tau_ap(reference, estimate), "tau_ap"
-
-
-def _tau_b(x: Floats, y: Floats) -> float:
-    tau: float = extra("scipy.stats", "meta").kendalltau(x, y, variant="b").statistic
-    return float(tau)
-
-
-def _tau_ap(reference: Floats, estimate: Floats) -> float:
-    ranked = reference[np.argsort(-estimate)]
-    agreeing = np.triu(_is_above(ranked, ranked)).sum(axis=0)
-    return float(2 / (len(ranked) - 1) * (agreeing[1:] / np.arange(1, len(ranked))).sum() - 1)
-
-
-def _tau_ap_b(x: Floats, y: Floats) -> float:
-    agreeing = (_is_above(x, x) & _is_above(y, y)).sum(axis=0)
-    return (_tau_ap_b_one_way(agreeing, x) + _tau_ap_b_one_way(agreeing, y)) / 2
-
-
-def _tau_ap_b_one_way(agreeing: Any, estimate: Floats) -> float:
-    above = _is_above(estimate, estimate).sum(axis=0)
-    below_top = above > 0
-    if not below_top.any():
-        return float("nan")
-    return float(2 * (agreeing[below_top] / above[below_top]).mean() - 1)
+    return tau_ap(reference, estimate), "tau_ap"
 
 
 def _is_above(one: Floats, other: Floats) -> Bools:
     """Return whether the system of each row is above that of each column."""
-    higher: Bools = one[:, np.newaxis] > other
-    return higher
-
-
-def _expected_terms(outside: Bools, inside: Bools, above: int) -> float:
-    """Return the terms of a tied group in the sum of tau_ap, averaged over its orders."""
-    size = inside.shape[1]
-    places = np.arange(size)
-    ranks_above = above + places
-    weight = np.zeros(size)
-    np.divide(1.0, ranks_above, out=weight, where=ranks_above > 0)
-    total = outside.sum() * weight.sum()
-    if size > 1:
-        total += inside.sum() * (weight * places).sum() / (size - 1)
-    return float(total / size)
+    return np.asarray(one[:, np.newaxis] > other)
 
 
 def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advice: str) -> None:

@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
+MODELS = ("two-way", "one-way")
+_FEWEST = 2
+#: Power of the smallest detectable differences in tables.
+_POWER = 0.8
+#: SciPy's critical values fail below this level.
+_SMALLEST_ALPHA = 1e-12
+#: Residuals below this share of the largest score are rounding errors.
+ROUNDING = 1e-12
+#: The two numbers of Nagata's approximation for an F test, by alpha and power.
+_NAGATA = {
+    (0.05, 0.8): (4.860, 3.584),
+    (0.05, 0.9): (7.049, 4.244),
+    (0.01, 0.8): (7.736, 4.551),
+    (0.01, 0.9): (10.439, 5.213),
+}
 #: Above this noncentrality SciPy fails, and the normal deviate of the numerator makes no difference.
 _LARGE = 1e4
 #: Steps of root finding, and the relative change of a noncentrality that ends them.
@@ -49,13 +64,12 @@ def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
 
     SciPy's ``nctdtrinc`` is exact to four to seven digits only.
     """
-    special = extra("scipy.special", "meta")
-    wanted = special.ndtri(tail)
+    ndtri = extra("scipy.special", "meta").ndtri
 
     def excess(noncentrality: Floats) -> Floats:
         # Normal deviates of the probabilities are almost linear in the noncentrality.
         p = np.clip(_t_tail(t, degrees, noncentrality), 1e-300, 1 - 2**-53)
-        return np.asarray(special.ndtri(p) - wanted)
+        return np.asarray(ndtri(p) - ndtri(tail))
 
     width = np.sqrt(1 + t**2 / (2 * degrees))
     low, high = t - width, t + width
@@ -77,12 +91,8 @@ def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
             return middle
         found, value = middle, excess(middle)
         over = value > 0
-        low, below, high, above = (
-            np.where(over, low, middle),
-            np.where(over, below / 2, value),
-            np.where(over, middle, high),
-            np.where(over, value, above / 2),
-        )
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+        below, above = np.where(over, below / 2, value), np.where(over, value, above / 2)
     return found
 
 
@@ -109,30 +119,12 @@ def power_of_f(noncentrality: float, first: int, last: int, alpha: float) -> flo
         return alpha  # SciPy 1.17 gives a negative probability
     critical = float(stats.f.isf(alpha, first, last))
     if noncentrality > _LARGE**2:
-        return max(float(stats.chi2.cdf(last * (noncentrality / (first * critical)), last)), alpha)
-    found = float(stats.ncf.sf(critical, first, last, noncentrality))
-    if math.isnan(found):
-        found = float(stats.ncx2.sf(first * critical, first, noncentrality))
+        found = float(stats.chi2.cdf(last * (noncentrality / (first * critical)), last))
+    else:
+        found = float(stats.ncf.sf(critical, first, last, noncentrality))
+        if math.isnan(found):
+            found = float(stats.ncx2.sf(first * critical, first, noncentrality))
     return min(max(found, alpha), 1.0)
-
-
-MODELS = ("two-way", "one-way")
-_TESTS = ("t", "anova", "interval")
-_ALTERNATIVES = ("two-sided", "greater")
-_FEWEST = 2
-#: Power of the smallest detectable differences in tables.
-_POWER = 0.8
-#: SciPy's critical values fail below this level.
-_SMALLEST_ALPHA = 1e-12
-#: Residuals below this share of the largest score are rounding errors.
-ROUNDING = 1e-12
-#: The two numbers of Nagata's approximation for an F test, by alpha and power.
-_NAGATA = {
-    (0.05, 0.8): (4.860, 3.584),
-    (0.05, 0.9): (7.049, 4.244),
-    (0.01, 0.8): (7.736, 4.551),
-    (0.01, 0.9): (10.439, 5.213),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,13 +151,10 @@ class ScoreVariance(Result):
         """Return a row per collection, then the pooled variance: columns variance, degrees, topics."""
         import pandas as pd
 
-        names = [*range(1, len(self.phi) + 1), "pooled"]
-        columns = {
-            "variance": [*self.variances, self.variance],
-            "degrees": [*self.phi, self.degrees],
-            "topics": [*self.topics, sum(self.topics)],
-        }
-        return pd.DataFrame(columns, index=pd.Index(names, name="collection", dtype=object))
+        rows = [*zip(self.variances, self.phi, self.topics, strict=True)]
+        rows.append((self.variance, self.degrees, sum(self.topics)))
+        names = pd.Index([*range(1, len(rows)), "pooled"], name="collection", dtype=object)
+        return pd.DataFrame(rows, index=names, columns=["variance", "degrees", "topics"])
 
 
 @statistic(model=MODELS)
@@ -189,22 +178,18 @@ def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
         >>> [round(score_variance(scores, model=model).variance, 4) for model in ("two-way", "one-way")]
         [0.0167, 0.0289]
     """
-    found = [_variance(matrix, model) for matrix in _collections(scores)]
-    variances, phi, topics = zip(*found, strict=True)
-    pooled = float(np.average(variances, weights=phi))
+    several = isinstance(scores, (list, tuple)) and bool(scores)
+    if several and all(hasattr(one, "columns") or np.ndim(one) == 2 for one in scores):  # noqa: PLR2004
+        matrices = [ScoreMatrix.of(one, f"collection {at}") for at, one in enumerate(scores, 1)]
+    else:
+        matrices = [ScoreMatrix.of(scores)]
+    variances, phi = zip(*(_variance(matrix, model) for matrix in matrices), strict=True)
+    pooled, topics = float(np.average(variances, weights=phi)), tuple(len(one.topics) for one in matrices)
     return ScoreVariance(pooled, sum(phi), variances, phi, topics, model)
 
 
-def _collections(scores: Any) -> list[ScoreMatrix]:
-    """Return the matrices of one or several collections."""
-    several = isinstance(scores, (list, tuple)) and bool(scores)
-    if several and all(hasattr(one, "columns") or np.ndim(one) == 2 for one in scores):  # noqa: PLR2004
-        return [ScoreMatrix.of(one, f"collection {at}") for at, one in enumerate(scores, 1)]
-    return [ScoreMatrix.of(scores)]
-
-
-def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
-    """Return the variance of a matrix, its degrees of freedom and the number of topics."""
+def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int]:
+    """Return the variance of a matrix and its degrees of freedom."""
     topics, systems = matrix.values.shape
     rest = matrix.values - matrix.values.mean(axis=0)
     degrees = systems * (topics - 1)
@@ -214,7 +199,7 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
     variance = float((rest**2).sum() / degrees)
     if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
         raise InputError(f"the {model} variance of the scores is 0; use scores that vary by topic")
-    return variance, degrees, topics
+    return variance, degrees
 
 
 @dataclass(frozen=True)
@@ -251,14 +236,19 @@ class Design:
     alternative: str = "two-sided"
     variance: float | None = None
 
-    choices: ClassVar = {"test": _TESTS, "model": MODELS, "alternative": _ALTERNATIVES}
+    choices: ClassVar = {
+        "test": ("t", "anova", "interval"),
+        "model": MODELS,
+        "alternative": ("two-sided", "greater"),
+    }
 
     def __post_init__(self) -> None:
         if self.model is None:
             object.__setattr__(self, "model", "two-way" if self.paired else "one-way")
         for name, words in self.choices.items():
             check_choice(name, getattr(self, name), words)
-        check_options(alpha=self.alpha, n_runs=self.n_runs, power=self.power)
+        variance = {} if self.variance is None else {"variance": self.variance}
+        check_options(alpha=self.alpha, n_runs=self.n_runs, power=self.power, **variance)
         if self.alpha < _SMALLEST_ALPHA:
             raise ParameterError(f"alpha={self.alpha!r} must be at least {_SMALLEST_ALPHA:g}")
         if self.power <= self.alpha:
@@ -267,14 +257,11 @@ class Design:
             raise ParameterError(
                 f"paired=False and alternative='greater' are for test='t', not {self.test!r}"
             )
-        if self.variance is not None:
-            check_options(variance=self.variance)
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of a difference, the root of 2 V, which overflows for the largest V."""
-        variance = float(self.variance or 0)
-        return math.sqrt(2 * variance) if variance < 1 else 2 * math.sqrt(variance / 2)
+        """Standard deviation of a difference, the root of 2 V."""
+        return math.sqrt(2 * float(self.variance or 0))
 
     def power_at(self, topics: int, difference: float) -> float:
         """Return the power of a t test or an anova with a number of topics."""
@@ -304,7 +291,7 @@ class Design:
         return value <= difference if self.test == "interval" else value >= self.power
 
     def smallest(self, difference: float) -> int:
-        """Return the smallest sufficient number of topics, found by doubling and bisection."""
+        """Return the smallest sufficient number of topics, by doubling and bisection."""
         high = _FEWEST
         while not self.suffices(high, difference):
             if high == MOST_TOPICS:
@@ -326,10 +313,8 @@ class Design:
         high = float(np.sqrt(self.variance or 0))
         while self.power_at(topics, high) < self.power:
             high *= 2
-        found = extra("scipy.optimize", "meta").brentq(
-            lambda difference: self.power_at(topics, difference) - self.power, 0.0, high, xtol=1e-14 * high
-        )
-        return float(found)
+        brentq = extra("scipy.optimize", "meta").brentq
+        return float(brentq(lambda d: self.power_at(topics, d) - self.power, 0.0, high, xtol=1e-14 * high))
 
     def approximation(self, difference: float) -> float:
         """Return the approximate number of topics by Nagata's formulas; NaN if they do not apply."""
@@ -337,7 +322,7 @@ class Design:
             one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
             return float((one + two * np.sqrt(self.n_runs - 1)) * (self.deviation / difference) ** 2)
         if self.test == "interval" or not self.paired or self.alternative != "two-sided":
-            return float("nan")
+            return math.nan
         z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
         return float(((z + of_power) * self.deviation / difference) ** 2 + z**2 / 2)
 
@@ -440,7 +425,7 @@ def topic_set_size(
         n_topics=number,
         difference=float(difference),
         value=chosen.value_at(number, difference),
-        value_below=chosen.value_at(number - 1, difference) if number > _FEWEST else float("nan"),
+        value_below=chosen.value_at(number - 1, difference) if number > _FEWEST else math.nan,
         approximation=chosen.approximation(difference),
         present=present,
         design=chosen,
@@ -514,7 +499,7 @@ def detectable_deviations(topics: int, alpha: float, alternative: str = "two-sid
     NaN if alpha is too small for a power.
     """
     if alpha < _SMALLEST_ALPHA or alpha >= _POWER:
-        return 0.0 if alpha >= _POWER else float("nan")
+        return 0.0 if alpha >= _POWER else math.nan
     return Design(variance=0.5, alpha=alpha, power=_POWER, alternative=alternative).detectable(topics)
 
 
