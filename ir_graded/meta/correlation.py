@@ -15,7 +15,7 @@ import numpy as np
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result, read_only
 from ir_graded.core.segments import Bools, Floats
-from ir_graded.errors import InputError
+from ir_graded.errors import InputError, format_ids
 
 from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, means_of, reference_name
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _FEWEST = 2
-_MOST_NAMES = 5  # names of tied systems in an error
 _VARIANTS_FOR_TIES = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
 
 
@@ -302,9 +301,8 @@ def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advi
     if len(values) == len(scores):
         return
     best = values[counts > 1].max()
-    tied = [repr(name) for name, score in zip(systems, scores, strict=True) if score == best]
-    more = f" and {len(tied) - _MOST_NAMES} more" if len(tied) > _MOST_NAMES else ""
-    raise InputError(f"systems {', '.join(tied[:_MOST_NAMES])}{more} are tied in the {which}: {advice}")
+    tied = [name for name, score in zip(systems, scores, strict=True) if score == best]
+    raise InputError(f"systems {format_ids(tied)} are tied in the {which}: {advice}")
 
 
 def align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:

@@ -65,8 +65,8 @@ TIED = {"p": 2, "q": 1, "r": 1}
         (list(NAMED.values()), TIED, "'q', 'r' are tied in the estimate"),
         (RIGHT, [2, 1, 1], "1, 2 are tied in the estimate"),
         (TIED, NAMED, "'q', 'r' are tied in the reference"),
-        ([2, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1], "1, 2, 3, 4, 5 are tied in the reference"),
-        ([2, 1, 1, 1, 1, 1, 1], range(7), "1, 2, 3, 4, 5 and 1 more are tied in the reference"),
+        ([2, 1, 1, 1, 1, 1], [6, 5, 4, 3, 2, 1], "1, 2, 3 ... are tied in the reference"),
+        ([2, 1, 1, 1, 1, 1, 1], range(7), "1, 2, 3 ... are tied in the reference"),
         ([1, 1, 2, 2], [*RIGHT, 0], "2, 3 are tied in the reference"),
     ],
 )
