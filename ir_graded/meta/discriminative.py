@@ -138,6 +138,8 @@ def discriminative_power(
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
     """
+    import pandas as pd
+
     if test in ("bootstrap", "tukey_hsd") and alpha < 1 / n_resamples:
         warnings.warn(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: an ASL "
@@ -149,8 +151,6 @@ def discriminative_power(
     pairs = Pairs.of(len(matrix.runs))
     limits = {"memory_mib": memory_mib, "progress": progress}
     paired, (asl, required) = _outcome(matrix, test, alpha, n_resamples, rng, **limits)
-    import pandas as pd
-
     names = pd.Index(list(matrix.runs), tupleize_cols=False)
     index = pd.MultiIndex.from_arrays([names[pairs.first], names[pairs.second]], names=["run_a", "run_b"])
     differences = paired.mean(paired.total(pairs))
