@@ -32,14 +32,11 @@ def kendall_tau(a: Any, b: Any) -> float:
     """Return Kendall's tau-a of two rankings of the same systems.
 
     ``tau = (concordant - discordant) / (L * (L - 1) / 2)`` over the pairs of L systems. A pair that is tied
-    in either ranking counts as neither. Symmetric.
+    in either ranking counts as neither. In [-1, 1], symmetric.
 
     Args:
         a: scores of L systems.
         b: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1].
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
@@ -47,7 +44,6 @@ def kendall_tau(a: Any, b: Any) -> float:
     Source: Kendall (1938).
 
     Example:
-        >>> from ir_graded.meta import kendall_tau
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
         0.3333
     """
@@ -62,14 +58,12 @@ def kendall_tau_b(a: Any, b: Any) -> float:
     """Return Kendall's tau-b, which corrects for ties, as ``scipy.stats.kendalltau``.
 
     ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))``, where ``P`` is the number of pairs that are not
-    tied in that ranking. Without ties it equals tau-a. Symmetric.
+    tied in that ranking. Without ties it equals tau-a. In [-1, 1], symmetric; NaN if all systems of a ranking
+    are tied.
 
     Args:
         a: scores of L systems.
         b: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1]; NaN if all systems of a ranking are tied.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
@@ -77,7 +71,6 @@ def kendall_tau_b(a: Any, b: Any) -> float:
     Source: Kendall (1945).
 
     Example:
-        >>> from ir_graded.meta import kendall_tau_b
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
         0.8165
     """
@@ -89,14 +82,11 @@ def tau_ap(reference: Any, estimate: Any) -> float:
     """Return the AP correlation, a Kendall's tau that gives more weight to errors at the top.
 
     ``tau_ap = 2 / (L - 1) * sum_{i=2..L} n(i) / (i - 1) - 1``, where ``n(i)`` is the number of systems above
-    rank i of the estimate that are also above that system in the reference. Not symmetric.
+    rank i of the estimate that are also above that system in the reference. In [-1, 1], not symmetric.
 
     Args:
         reference: scores of L systems, none of them tied.
         estimate: other scores of the same systems, none of them tied.
-
-    Returns:
-        A value in [-1, 1].
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, ties, or systems that differ.
@@ -104,7 +94,6 @@ def tau_ap(reference: Any, estimate: Any) -> float:
     Source: Yilmaz, Aslam and Robertson (2008).
 
     Example:
-        >>> from ir_graded.meta import tau_ap
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
         (0.0, 0.5)
     """
@@ -122,14 +111,12 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
     In a group of t systems that begins at rank p, each system is k = 0..t-1 places below rank p equally
     often, with k of the t-1 others above it. It adds the mean over k of
     ``(c + g * k / (t - 1)) / (p - 1 + k)`` to the sum of tau_ap. ``c`` is the number of systems above the
-    group, and ``g`` of those within the group, that are above the system in the reference. Not symmetric.
+    group, and ``g`` of those within the group, that are above the system in the reference. In [-1, 1], not
+    symmetric; without ties it equals tau_ap.
 
     Args:
         reference: scores of L systems, none of them tied.
         estimate: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1]; without ties it equals tau_ap.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, ties in the reference, or
@@ -138,7 +125,6 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
     Source: Urbano and Marrero (2017).
 
     Example:
-        >>> from ir_graded.meta import tau_ap_a
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
         0.5
     """
@@ -160,15 +146,12 @@ def tau_ap_b(a: Any, b: Any) -> float:
 
     This is the mean over the two directions of ``2 / m * sum c_i / (p_i - 1) - 1``. The sum is over the m
     systems outside the top tie group of the estimate of that direction, ``p_i`` is the rank of the first
-    member of the tie group of i, and ``c_i`` the number of systems strictly above i in both rankings.
+    member of the tie group of i, and ``c_i`` the number of systems strictly above i in both rankings. In
+    [-1, 1]; without ties the mean of tau_ap in the two directions, NaN if all systems of a ranking are tied.
 
     Args:
         a: scores of L systems.
         b: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1]; without ties the mean of tau_ap in the two directions. NaN if all systems of a
-        ranking are tied.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
@@ -176,7 +159,6 @@ def tau_ap_b(a: Any, b: Any) -> float:
     Source: Urbano and Marrero (2017).
 
     Example:
-        >>> from ir_graded.meta import tau_ap_b
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
         0.4167
     """
@@ -250,7 +232,6 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     Source: Sakai and Robertson (2008), Tables 4 and 5.
 
     Example:
-        >>> from ir_graded.meta import rank_correlations
         >>> ap = [[0.9, 0.5, 0.3], [0.8, 0.4, 0.2]]
         >>> rr = [[1.0, 0.5, 0.5], [1.0, 1.0, 1.0]]
         >>> rank_correlations({"AP": ap, "RR": rr}, reference="AP").to_frame().round(3)

@@ -244,12 +244,13 @@ def prediction_powered(
         >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
         ([[0.59, 0.75]], [[True, True]])
     """
-    measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
+    measures, labelled, model, runs = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
-        at = number_of(baseline, systems, "baseline")
+        at = number_of(baseline, runs, "baseline")
         labelled, model = (np.delete(v - v[:, [at]], at, axis=1) for v in (labelled, model))
-        systems = tuple(system for system in systems if system != baseline)
-    n, N = len(topics), model.shape[2] - len(topics)
+        runs = tuple(run for run in runs if run != baseline)
+    n = labelled.shape[2]
+    N = model.shape[2] - n
     if n < _FEW:
         warnings.warn(
             f"only {n} topics have human labels: below {_FEW}, intervals miss more often than stated",
@@ -284,7 +285,7 @@ def prediction_powered(
     ]
     return PredictionPowered(
         measures=measures,
-        runs=systems,
+        runs=runs,
         baseline=baseline,
         **dict(zip(PredictionPowered.COLUMNS, found, strict=False)),
         n_labelled=n,
@@ -295,11 +296,8 @@ def prediction_powered(
 
 def _paired(
     human: Any, llm: Any, fewest_runs: int
-) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
-    """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
-
-    The labelled topics come first under the model.
-    """
+) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...]]:
+    """Return measures, human and model scores (measures x runs x topics, labelled ones first), and runs."""
     of_human, of_model = (matrices_by_measure(scores, fewest_runs) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
@@ -318,7 +316,6 @@ def _paired(
         np.stack([matrix.values.T for matrix in of_human.values()]),
         np.stack([of_model[name].aligned(order, f"{name} by the model").values.T for name in of_human]),
         first.runs,
-        first.topics,
     )
 
 

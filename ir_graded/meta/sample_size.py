@@ -73,13 +73,10 @@ def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
 
     width = np.sqrt(1 + t**2 / (2 * degrees))
     low, high = t - width, t + width
-    below, above = excess(low), excess(high)
-    while (outside := below > 0).any():
-        low = np.where(outside, low - (high - low), low)
-        below = excess(low)
-    while (outside := above < 0).any():
-        high = np.where(outside, high + (high - low), high)
-        above = excess(high)
+    while ((below := excess(low)) > 0).any():
+        low = np.where(below > 0, low - (high - low), low)
+    while ((above := excess(high)) < 0).any():
+        high = np.where(above < 0, high + (high - low), high)
     # Regula falsi; the value at an end that stays is halved (Illinois).
     found = low
     for _ in range(_MOST_STEPS):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -76,9 +76,9 @@ def stability(
     ``minority rate = sum over pairs of min(GT(X, Y), GT(Y, X)) / sum of all counts`` and
     ``proportion of ties = sum over pairs of EQ / sum of all counts``.
 
-    The result does not depend on rounding or on the size of the blocks: means count as equal if they differ
-    by at most 1e-12 of the largest score, and a difference that misses the margin by less than 1e-12 of the
-    larger mean has reached it. Systems with the same scores tie, in any order of the topics.
+    The result does not depend on rounding: means count as equal if they differ by at most 1e-12 of the
+    largest score, and a difference that misses the margin by less than 1e-12 of the larger mean has reached
+    it. Systems with the same scores tie, in any order of the topics.
 
     Args:
         scores: the score matrix of one measure, topics x systems.
@@ -88,21 +88,22 @@ def stability(
         memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: the matrix is wrong, see ``discriminative_power``.
         ParameterError: a parameter is out of its range.
 
     Source: Buckley and Voorhees (2000), with bootstrap samples of the topics as in Sakai (2007).
 
     Example:
-        >>> from ir_graded.meta import stability
         >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
         >>> stability(scores, fuzziness=[0.05, 0.1], n_resamples=200).to_frame().round(2)
            fuzziness  minority_rate  proportion_of_ties
         0       0.05           0.01                 0.0
         1       0.10           0.01                 0.0
     """
-    margins = np.array(_fuzziness_values(fuzziness))
+    values = list(fuzziness) if isinstance(fuzziness, Iterable) else []
+    if not values or not all(map(OPTIONS["fuzziness"].holds, values)):
+        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
+    margins = np.array(values, dtype=np.float64)
     matrix = ScoreMatrix.of(scores)
     topics, systems = matrix.values.shape
     source = generator(rng)
@@ -125,22 +126,8 @@ def stability(
     )
 
 
-def _fuzziness_values(fuzziness: Any) -> list[float]:
-    """Return the values of the fuzziness. Raises ParameterError if there are none or one is invalid."""
-    try:
-        values = list(fuzziness)
-    except TypeError:
-        values = []
-    if not values or not all(OPTIONS["fuzziness"].holds(value) for value in values):
-        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
-    return [float(value) for value in values]
-
-
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
-    """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``, shape ``(others, replicates)``.
-
-    Infinite if the larger mean, and therefore the margin, is not above 0.
-    """
+    """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``; infinite if the larger mean is not above 0."""
     difference = one - others
     difference[np.abs(difference) <= rounding] = 0.0
     larger = np.maximum(one, others)
@@ -153,10 +140,7 @@ def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats
 
 
 def _count_by_margins_reached(difference: Floats, thresholds: Floats) -> Ints:
-    """Count replicates by the number of margins by which X (first) or Y exceeds the other.
-
-    Shape ``(2, thresholds + 1, others)``; one pass over pairs and replicates serves all margins.
-    """
+    """Count replicates by the margins that X (first) or Y reaches, shape ``(2, thresholds + 1, others)``."""
     others, kinds = len(difference), 2 * (len(thresholds) + 1)
     # Bytes take half the time of a binary search.
     margins = np.zeros(difference.shape, dtype=np.uint8 if len(thresholds) <= _MOST_IN_BYTE else np.intp)
@@ -242,14 +226,12 @@ def swap(
         memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: the matrix is wrong, see ``discriminative_power``.
         ParameterError: a parameter is out of its range.
 
     Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
 
     Example:
-        >>> from ir_graded.meta import swap
         >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
         >>> result = swap(scores, n_resamples=200)
         >>> int(result.observations.sum())
@@ -317,7 +299,7 @@ class MeasureComparison(Result):
     fuzziness: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per measure, most discriminative first.
+        """Return a row per measure, most discriminative first.
 
         Columns: power and required_difference of the test; minority_rate and proportion_of_ties at
         ``fuzziness``; sensitivity and swap_difference of the swap method; then the rank correlations.

@@ -77,9 +77,9 @@ class WeightedSums:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> WeightedSums:
-        """Return sums over topics of ``values`` (systems, topics) with ``weights`` (topics, replicates).
+        """Return sums of ``values`` (systems, topics), in [-1, 1], with ``weights`` (topics, replicates).
 
-        Values are in [-1, 1]; weights are whole numbers whose sizes sum to at most twice the topics.
+        Weights are whole numbers whose sizes sum to at most twice the topics.
         """
         bits = 52 - math.ceil(math.log2(2 * len(weights)))
         coarse = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
@@ -117,13 +117,10 @@ class Pairs(Struct):
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Scores scaled to [-1, 1] by a power of two, so that squares cannot overflow.
+    """Scores ``values * 2**exponent``, with values in [-1, 1], shape ``(systems, topics)``.
 
-    Attributes:
-        values: the scaled scores, shape ``(systems, topics)``.
-        exponent: the scores are ``values * 2**exponent``.
-        rounding: differences in the scores of each system that count as rounding, shape ``(systems,)``.
-        totals: sum over topics of each system.
+    Squares cannot overflow. Differences up to ``rounding`` of a system count as rounding; ``totals`` are its
+    sums over topics.
     """
 
     values: Floats
@@ -158,17 +155,10 @@ class PairedScores:
 
 @dataclass(frozen=True, eq=False)
 class PairBlock:
-    """A block of pairs with their observed differences, in scaled scores.
+    """A block of pairs with their observed differences z, in scaled scores, shape ``(pairs, topics)``.
 
-    Attributes:
-        pairs: the pairs.
-        z: differences per topic, shape ``(pairs, topics)``.
-        total: sums of z, shape ``(pairs,)``.
-        w: z shifted to mean 0.
-        squares: sums of squares of w.
-        rounding: differences of z up to this are rounding.
-        constant: pairs whose differences are all equal.
-        identical: pairs whose differences are all zero.
+    ``total`` sums z, ``w`` is z shifted to mean 0, and ``squares`` sums its squares. Up to ``rounding``, the
+    differences of ``constant`` pairs are equal, and those of ``identical`` ones are 0.
     """
 
     pairs: Pairs
@@ -192,10 +182,7 @@ class PairBlock:
         return cls(pairs, z, total, w, np.square(w).sum(axis=1), rounding, constant, identical)
 
     def statistic(self) -> Floats:
-        """Return Student's t of each pair: ``mean(z) / (sd(z) / sqrt(n))``.
-
-        0 for identical systems, infinite if all differences have the same nonzero value.
-        """
+        """Return Student's t of each pair; 0 if it is identical, infinite for other constant differences."""
         topics = self.z.shape[1]
         squares = np.where(self.constant, 1.0, np.maximum(self.squares, _TINY))
         t = self.total * np.sqrt((topics - 1) / (topics * squares))

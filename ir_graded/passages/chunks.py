@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Text = TypeVar("Text")
 #: The text of each document, as str or in bytes of UTF-8, by doc_id.
 Texts: TypeAlias = Mapping[str, str | bytes] | Callable[[str], str | bytes]
 _TYPES = {"doc_id": "str", "start": "int64", "length": "int64"}
@@ -69,7 +68,8 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
     start = table["start"].to_numpy(dtype=np.int64, copy=True)
     stop = start + table["length"].to_numpy(dtype=np.int64)
     for doc_id, rows in table.groupby("doc_id", sort=False).indices.items():
-        text = _bytes_of(texts, str(doc_id))
+        text = text_of(texts, str(doc_id), str, bytes)
+        text = text.encode() if isinstance(text, str) else text
         for ends, word in ((start, "begins"), (stop, "ends")):
             found = _characters(text, ends[rows])
             if (found < 0).any():
@@ -95,10 +95,10 @@ def _characters(text: bytes, places: Ints) -> Ints:
     return np.where(known, number[np.where(known, places, 0)], _BEYOND)
 
 
-def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> Text:
-    """Return the text of a document. Raises InputError if it is missing."""
+def text_of(texts: Any, doc_id: str, *kinds: type[Any]) -> Any:
+    """Return the text of a document. Raises InputError if it is missing or of another kind."""
     try:
-        return texts(doc_id) if callable(texts) else texts[doc_id]
+        text = texts(doc_id) if callable(texts) else texts[doc_id]
     except KeyError:
         raise InputError(f"texts lack document {doc_id!r}") from None
     except TypeError:
@@ -108,6 +108,10 @@ def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> T
             f"texts are {short_repr(texts)}; they must be a mapping from doc_id to text, or a function of a "
             "doc_id"
         ) from None
+    if not isinstance(text, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a {expected}")
+    return text
 
 
 def _check_columns(name: str, table: Any) -> None:
@@ -115,16 +119,6 @@ def _check_columns(name: str, table: Any) -> None:
     present = column_names(table) if hasattr(table, "columns") or hasattr(table, "column_names") else ()
     if missing := [column for column in _TYPES if column not in present]:
         raise InputError(f"{name}: expected a table with {', '.join(_TYPES)}; it lacks {', '.join(missing)}")
-
-
-def _bytes_of(texts: Texts, doc_id: str) -> bytes:
-    """Return the text of a document in bytes of UTF-8."""
-    text = text_of(texts, doc_id)
-    if isinstance(text, str):
-        return text.encode()
-    if isinstance(text, bytes):
-        return text
-    raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a str or bytes")
 
 
 #: Metadata key that holds the name of the document, or a function from a chunk to that name.
@@ -331,15 +325,13 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
 
 def _warn(judgments: Judgments, gold: Spans, chunked: Container[str], rel: float) -> None:
     """Issue a CoverageWarning about topics without gold text and about gold documents without chunks."""
-    numbers = np.unique(gold.article[gold.stop > gold.start]).tolist()
-    unchunked = dict.fromkeys(
-        doc_id for number in numbers if (doc_id := judgments.doc_ids[number]) not in chunked
-    )
+    highlighted = np.unique(gold.article[gold.stop > gold.start]).tolist()
+    doc_ids = dict.fromkeys(judgments.doc_ids[number] for number in highlighted)
     notes = [judgments.note_on_text(rel)]
-    if unchunked:
+    if unchunked := [doc_id for doc_id in doc_ids if doc_id not in chunked]:
         documents = "1 document has" if len(unchunked) == 1 else f"{len(unchunked)} documents have"
         notes.append(
-            f"{documents} highlighted text but no chunk: {format_ids([*unchunked])}; check that the doc_ids "
+            f"{documents} highlighted text but no chunk: {format_ids(unchunked)}; check that the doc_ids "
             "of the chunks are those of the qrels."
         )
     if text := " ".join(filter(None, notes)):

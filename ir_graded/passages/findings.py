@@ -211,9 +211,7 @@ def _triples(spans: Spans) -> Iterator[tuple[int, int, int]]:
 def _text(texts: Texts | None, doc_id: str, start: int, stop: int) -> str | None:
     if texts is None:
         return None
-    text = text_of(texts, doc_id)
-    if not isinstance(text, str):
-        raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a str")
+    text: str = text_of(texts, doc_id, str)
     if stop > len(text):
         raise InputError(
             f"document {doc_id!r}: the span {start}:{stop - start} ends after the text of {len(text)} "

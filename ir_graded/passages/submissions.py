@@ -29,15 +29,10 @@ _STEP = re.compile(rf"/(text\(\)|{_NAME}(?::{_NAME})?)(?:\[([1-9][0-9]{{0,8}})\]
 
 def _steps_of(path: str) -> Steps:
     """Return the steps of a path; none if it is not a plain path from the document element down."""
-    steps: list[tuple[str, int]] = []
-    at = 0
-    while at < len(path):
-        step = _STEP.match(path, at)
-        if step is None or (steps and steps[-1][0] == _TEXT) or len(steps) > _MOST_STEPS:
-            return ()
-        steps.append((step[1], int(step[2] or 1)))
-        at = step.end()
-    return tuple(steps)
+    found = list(_STEP.finditer(path))
+    steps = tuple((step[1], int(step[2] or 1)) for step in found)
+    plain = "".join(step[0] for step in found) == path and all(name != _TEXT for name, _ in steps[:-1])
+    return steps if plain and len(steps) <= _MOST_STEPS else ()
 
 
 class _Walk:
