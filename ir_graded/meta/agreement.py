@@ -231,8 +231,8 @@ class Agreement(Result):
         import pandas as pd
 
         levels = self.levels[: self.counts.shape[-1]]
-        axes = (pd.Index(levels, name=self.sets[number]) for number in self.pairs[comparison])
-        return pd.DataFrame(self.counts[comparison].sum(axis=0).astype(np.int64), *axes)
+        rows, columns = (pd.Index(levels, name=self.sets[number]) for number in self.pairs[comparison])
+        return pd.DataFrame(self.counts[comparison].sum(axis=0).astype(np.int64), rows, columns)
 
     def by_topic(self, comparison: int = 0) -> pd.DataFrame:
         """Return a row per topic: number of pairs in the first set, the second and both; coefficients."""

@@ -151,19 +151,18 @@ def discriminative_power(
     pairs = Pairs.of(len(matrix.runs))
     limits = {"memory_mib": memory_mib, "progress": progress}
     paired, (asl, required) = _outcome(matrix, test, alpha, n_resamples, rng, **limits)
+    significant = asl < float(alpha)
     names = pd.Index(list(matrix.runs), tupleize_cols=False)
     index = pd.MultiIndex.from_arrays([names[pairs.first], names[pairs.second]], names=["run_a", "run_b"])
     differences = paired.mean(paired.total(pairs))
-    sufficient = (
-        _smallest_sufficient(np.abs(differences), asl < float(alpha)) if required is None else required.max()
-    )
+    least = _smallest_sufficient(np.abs(differences), significant) if required is None else required.max()
 
     def series(values: Floats, name: str) -> pd.Series[float]:
         return pd.Series(read_only(values), index=index, name=name, copy=False)
 
     return DiscriminativePower(
-        power=float(np.mean(asl < float(alpha))),
-        required_difference=float(sufficient),
+        power=float(np.mean(significant)),
+        required_difference=float(least),
         asl=series(asl, "asl"),
         differences=series(differences, "difference"),
         required_differences=None if required is None else series(required, "required_difference"),
@@ -190,7 +189,7 @@ def _outcome(
         return paired, TESTS[test].of_pairs(given)
 
 
-def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+def _smallest_sufficient(sizes: Floats, significant: Bools) -> float:
     """Return the smallest size from which on all pairs were significant, or NaN."""
     unsure = sizes[~significant].max(initial=-1.0)
     sure = sizes[sizes > unsure + TOLERANCE * abs(unsure)]

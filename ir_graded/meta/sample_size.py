@@ -7,6 +7,7 @@ paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -53,10 +54,8 @@ def power_of_t(noncentrality: float, degrees: int, alpha: float, *, two_sided: b
     """Return the power of a t test, from alpha to 1."""
     stats = extra("scipy.stats", "meta")
     critical = float(stats.t.isf(alpha / 2 if two_sided else alpha, degrees))
-    found = float(_t_tail(critical, degrees, noncentrality))
-    if two_sided:
-        found += float(_t_tail(critical, degrees, -noncentrality))
-    return min(max(found, alpha), 1.0)
+    sides = (noncentrality, -noncentrality) if two_sided else (noncentrality,)
+    return min(max(sum(float(_t_tail(critical, degrees, side)) for side in sides), alpha), 1.0)
 
 
 def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
@@ -288,20 +287,15 @@ class Design:
         return value <= difference if self.test == "interval" else value >= self.power
 
     def smallest(self, difference: float) -> int:
-        """Return the smallest sufficient number of topics, by doubling and bisection."""
-        high = _FEWEST
-        while not self.suffices(high, difference):
-            if high == MOST_TOPICS:
-                raise ParameterError(
-                    f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
-                    f"{self.variance:g}; give a larger difference"
-                )
-            high = min(2 * high, MOST_TOPICS)
-        low = max(1, high // 2)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.suffices(middle, difference) else (middle, high)
-        return high
+        """Return the smallest sufficient number of topics."""
+        sizes = range(_FEWEST, MOST_TOPICS + 1)
+        at = bisect_left(sizes, True, key=lambda topics: self.suffices(topics, difference))
+        if at == len(sizes):
+            raise ParameterError(
+                f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
+                f"{self.variance:g}; give a larger difference"
+            )
+        return sizes[at]
 
     def detectable(self, topics: int) -> float:
         """Return the difference that a number of topics detects, or the expected width of an interval."""

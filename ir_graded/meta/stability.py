@@ -374,7 +374,6 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
     matrices = matrices_by_measure(scores)
     reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
-    steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), float(fuzziness)})
 
     def of_each(function: Callable[..., Found], seed: int, **options: Any) -> dict[str, Found]:
         options |= {"rng": seed, "n_resamples": n_resamples, "memory_mib": memory_mib}
@@ -382,7 +381,7 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
 
     return MeasureComparison(
         power=of_each(discriminative_power, for_power, alpha=alpha, test=test),
-        stability=of_each(stability, for_stability, fuzziness=tuple(steps)),
+        stability=of_each(stability, for_stability, fuzziness=sorted({*_FUZZINESS, float(fuzziness)})),
         swap=of_each(swap, for_swap, resample=resample, max_rate=max_rate),
         correlations=rank_correlations(matrices, reference=reference),
         fuzziness=float(fuzziness),

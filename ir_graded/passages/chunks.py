@@ -386,7 +386,7 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
     of_answer = np.array([number[answer] for answer in answers], dtype=np.int64)
 
     def total(values: Any) -> Floats:
-        return np.bincount(of_answer, values, len(number))
+        return np.bincount(of_answer, values, len(number)).astype(np.float64)
 
     return pd.DataFrame(
         {

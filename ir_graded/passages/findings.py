@@ -104,12 +104,10 @@ class Findings:
         lines = [self._title()]
         for span in self.highlighted:
             lines += ["", _headline(span), *(f"  {_rank(piece)}: {_range(piece)}" for piece in span.pieces)]
-        lines += ["", self._vain_title()]
-        lines += [f"  {_rank(row)}: {_place(row)}" for row in self.in_vain[:_SHOWN]]
-        return "\n".join(lines + self._more())
+        rows = (f"  {_rank(row)}: {_place(row)}" for row in self.in_vain[:_SHOWN])
+        return "\n".join([*lines, "", self._vain_title(), *rows, *self._more()])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _title(self) -> str:
         return f"topic {printable(self.query_id)}, {self.rows:,} rows: {_shown_scores(self, 'Char')}"
