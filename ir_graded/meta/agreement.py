@@ -395,10 +395,9 @@ def _table(
         )
     if len(of_row) != len(cells):
         raise ParameterError(f"topics has {len(of_row)} values for {len(cells)} rows of labels")
-
-    def describe(row: int, place: int) -> str:
-        return f"labels: row {row}, set {names[place]!r}: the label"
-
     cells = cells if cells.dtype.kind == "f" else cells.astype(object)
     known = pd.notna(cells)
-    return np.where(known, as_finite(np.where(known, cells, 0), describe), np.nan), names, of_row
+    values = as_finite(
+        np.where(known, cells, 0), lambda row, place: f"labels: row {row}, set {names[place]!r}: the label"
+    )
+    return np.where(known, values, np.nan), names, of_row

@@ -312,8 +312,5 @@ def _scores_and_names(given: Any, which: str) -> tuple[Floats, tuple[Hashable, .
         names = tuple(given.index)
     cells = as_cells(given, which, "one number per system", dimensions=1)
     check_unique("system", names, which)
-
-    def describe(system: int) -> str:
-        return f"{which}: the score of system {(names or range(len(cells)))[system]!r}"
-
-    return as_finite(cells, describe), names
+    systems = names or range(len(cells))
+    return as_finite(cells, lambda at: f"{which}: the score of system {systems[at]!r}"), names

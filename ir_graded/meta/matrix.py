@@ -163,9 +163,8 @@ def _is_topic_name(column: Hashable, place: int) -> bool:
     """Return whether a column with this name and position holds the topics."""
     if not isinstance(column, str):
         return False
-    if place == 0 and column.strip().lower() in _UNNAMED:
-        return True
-    return "".join(filter(str.isalnum, column)).lower() in _TOPIC_COLUMNS
+    unnamed = place == 0 and column.strip().lower() in _UNNAMED
+    return unnamed or "".join(filter(str.isalnum, column)).lower() in _TOPIC_COLUMNS
 
 
 def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int = _FEWEST) -> None:

@@ -450,11 +450,8 @@ def power(
     """
     if difference != 0:
         check_options(difference=difference)
-    if design is None:
-        # Any desired power is above alpha.
-        alpha = options.get("alpha", Design.alpha)
-        check_options(alpha=alpha)
-        design = Design(**{"power": (1 + alpha) / 2, **options})
+    # The default of the desired power, which has no effect, is above any alpha.
+    design = design or Design(**{"power": 1 - 2**-53, **options})
     if design.test == "interval":
         raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
     chosen, topics = _applied(design, scores, n_topics)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ir_graded.core.facets import SPAN
-from ir_graded.core.levels import Highlights
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints, count, whole_total
 from ir_graded.core.views import Views
@@ -236,10 +234,10 @@ def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
             raise at.error("is -1: the splitter did not find the chunk in its text")
         start, length = at.whole(), len(chunk.page_content)
     elif hasattr(chunk, "start_char_idx"):
-        ends = {"start": chunk.start_char_idx, "end": chunk.end_char_idx}
+        ends = {"start_index": chunk.start_char_idx, "end_index": chunk.end_char_idx}
         if None in ends.values():
             raise given.error("is a node without start_char_idx or end_char_idx")
-        start, length = indexed_span(Node({f"{end}_index": at for end, at in ends.items()}, given.place))
+        start, length = indexed_span(Node(ends, given.place))
         metadata, own = Node({"ref_doc_id": chunk.ref_doc_id, **chunk.metadata}, given.place), "ref_doc_id"
     else:
         raise given.error(
@@ -291,11 +289,9 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     """
     import pandas as pd
 
-    judgments = prepare_qrels(qrels)
-    levels = judgments.levels
-    if judgments.names and levels.highlights is None:
-        raise InputError(SPAN.refusal("precision_omega", "qrels", judgments.hint))
-    highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+    judgments = prepare_qrels(passage_table("precision_omega", "qrels", qrels))
+    levels, highlights = judgments.levels, judgments.levels.highlights
+    assert highlights is not None  # noqa: S101  # for the type checker
     gold = highlights.spans[highlights.level >= rel]
     _check_columns("chunks", chunks)
     doc_id, *of_spans = (chunks[name] for name in _TYPES)
