@@ -1,8 +1,4 @@
-"""Agreement between two or more sets of labels of the same documents.
-
-Coefficients are computed from confusion matrices of counts, shape ``(..., levels, levels)``, for all
-replicates of a bootstrap at once.
-"""
+"""Agreement between sets of labels, from confusion matrices of shape ``(..., levels, levels)``."""
 
 from __future__ import annotations
 
@@ -160,15 +156,14 @@ class Agreement(Result):
         topics: the topics.
         levels: the levels of all sets, ascending.
         pairs: numbers of the two sets that are compared, for each comparison.
-        counts: number of pairs of a topic and a document by both levels, shape ``(comparisons, topics,
-            levels, levels)``; empty if there are more than 20 levels.
+        counts: pairs of a topic and a document by both levels, shape ``(comparisons, topics, levels,
+            levels)``; empty if there are more than 20 levels.
         covered: number of pairs per comparison and topic in the first set only, the second only, and both.
-        values: coefficients, shape ``(comparisons, coefficients)``; with more than two sets, the last row is
-            alpha of all sets.
+        values: coefficients, shape ``(comparisons, coefficients)``, with alpha of more than two sets last.
         low: lower ends of the intervals, with the same shape.
         high: upper ends.
         undefined: number of replicates in which the coefficient is undefined.
-        measurement: measurement level of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
+        measurement: distance between levels in alpha.
         confidence: confidence level.
     """
 
@@ -192,12 +187,11 @@ class Agreement(Result):
         return bool(np.count_nonzero(self.covered[:, :, 2].any(axis=0)) < _FEW_TOPICS)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per pair of sets and coefficient.
+        """Return a row per pair of sets and coefficient; with more than two sets, the last is alpha of all.
 
         Columns: a, b, coefficient, value, low, high, undefined, few_topics. Coefficients: ``observed``
         agreement, Cohen's ``kappa`` and its linear and quadratic weights, Gwet's ``ac1``, and ``ac2`` with
-        these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant pairs. With more than two
-        sets, the last row is alpha of all sets.
+        these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant pairs.
         """
         import pandas as pd
 
@@ -243,10 +237,7 @@ class Agreement(Result):
         return covered.join(pd.DataFrame(self._by_topic[comparison], index, list(_NAMES)))
 
     def plot(self, comparison: int = 0, ax: Axes | None = None) -> Figure:
-        """Plot the confusion matrix of two sets into ``ax`` or a new figure.
-
-        Raises InputError if there are more than 20 levels, and therefore no confusion matrix.
-        """
+        """Plot the confusion matrix of two sets, with at most 20 levels, into ``ax`` or a new figure."""
         from ir_graded.plots.meta import confusion_matrix
 
         if not self.counts.size:
@@ -294,8 +285,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         InputError: the labels are not such a table, or no row has two labels.
         ParameterError: an option is out of its range.
 
-    Source:
-        Cohen (1960, 1968); Gwet (2008); Krippendorff, "Content analysis" (2004).
+    Source: Cohen (1960, 1968); Gwet (2008); Krippendorff, "Content analysis" (2004).
 
     Example:
         >>> labels = [[0, 0], [0, 0], [1, 1], [2, 1], [2, 2], [0, 1]]
@@ -305,20 +295,17 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     """
     table, names, of_row = _table(labels, topics)
     known = ~np.isnan(table)
-    declared = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
-    scale = np.unique(
-        np.concatenate([table[known], as_finite(declared, lambda place: f"levels: number {place + 1}")])
-    )
+    cells = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
+    declared = as_finite(cells, lambda place: f"levels: number {place + 1}")
+    scale = np.unique(np.concatenate([table[known], declared]))
     several = known.sum(axis=1) >= _FEWEST
     if not several.any():
         raise InputError("labels: no pair of a topic and a document has labels in two of the sets")
     number: dict[Hashable, int] = {}
     topic = np.array([number.setdefault(query_id, len(number)) for query_id in of_row], dtype=np.int64)
-    of: _Classes | _Soft = (
-        _Classes(scale, float(rel), measurement)
-        if len(scale) <= _MOST_LEVELS
-        else _Soft(float(scale.mean()), measurement)
-    )
+    of: _Classes | _Soft = _Soft(float(scale.mean()), measurement)
+    if len(scale) <= _MOST_LEVELS:
+        of = _Classes(scale, float(rel), measurement)
     pairs = tuple(combinations(range(len(names)), 2))
     if reference is not None:
         at = number_of(reference, names, "reference")

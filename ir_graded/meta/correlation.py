@@ -1,7 +1,6 @@
-"""Rank correlations of system scores: Kendall's tau and AP correlation, with and without ties.
+"""Rank correlations of two sets of scores of the same systems, where higher is better.
 
-Every function takes two sets of scores of the same systems, where higher is better: arrays in the same order,
-or pandas Series or mappings, which are aligned by name. Ties are scores that are exactly equal.
+Series and mappings are aligned by name. Ties are scores that are exactly equal.
 """
 
 from __future__ import annotations
@@ -29,19 +28,17 @@ _VARIANTS_FOR_TIES = "use tau_ap_a for ties in the estimate, tau_ap_b for ties i
 
 
 def kendall_tau(a: Any, b: Any) -> float:
-    """Return Kendall's tau-a of two rankings of the same systems.
+    """Return Kendall's tau-a (Kendall 1938) of two rankings of the same systems.
 
     ``tau = (concordant - discordant) / (L * (L - 1) / 2)`` over the pairs of L systems. A pair that is tied
     in either ranking counts as neither. In [-1, 1], symmetric.
 
     Args:
-        a: scores of L systems.
+        a: scores of L systems: an array, or a Series or mapping, which are aligned by name.
         b: other scores of the same systems.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
-
-    Source: Kendall (1938).
 
     Example:
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
@@ -55,20 +52,18 @@ def kendall_tau(a: Any, b: Any) -> float:
 
 
 def kendall_tau_b(a: Any, b: Any) -> float:
-    """Return Kendall's tau-b, which corrects for ties, as ``scipy.stats.kendalltau``.
+    """Return Kendall's tau-b (Kendall 1945), which corrects for ties, as ``scipy.stats.kendalltau``.
 
     ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))``, where ``P`` is the number of pairs that are not
     tied in that ranking. Without ties it equals tau-a. In [-1, 1], symmetric; NaN if all systems of a ranking
     are tied.
 
     Args:
-        a: scores of L systems.
+        a: scores of L systems: an array, or a Series or mapping, which are aligned by name.
         b: other scores of the same systems.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
-
-    Source: Kendall (1945).
 
     Example:
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
@@ -79,7 +74,7 @@ def kendall_tau_b(a: Any, b: Any) -> float:
 
 
 def tau_ap(reference: Any, estimate: Any) -> float:
-    """Return the AP correlation, a Kendall's tau that gives more weight to errors at the top.
+    """Return the AP correlation, a tau with more weight at the top (Yilmaz, Aslam and Robertson 2008).
 
     ``tau_ap = 2 / (L - 1) * sum_{i=2..L} n(i) / (i - 1) - 1``, where ``n(i)`` is the number of systems above
     rank i of the estimate that are also above that system in the reference. In [-1, 1], not symmetric.
@@ -90,8 +85,6 @@ def tau_ap(reference: Any, estimate: Any) -> float:
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, ties, or systems that differ.
-
-    Source: Yilmaz, Aslam and Robertson (2008).
 
     Example:
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
@@ -106,7 +99,7 @@ def tau_ap(reference: Any, estimate: Any) -> float:
 
 
 def tau_ap_a(reference: Any, estimate: Any) -> float:
-    """Return the AP correlation with ties in the estimate: the mean of tau_ap over all orders of tied groups.
+    """Return the mean of tau_ap over all orders of ties in the estimate (Urbano and Marrero 2017).
 
     In a group of t systems that begins at rank p, each system is k = 0..t-1 places below rank p equally
     often, with k of the t-1 others above it. It adds the mean over k of
@@ -119,10 +112,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         estimate: other scores of the same systems.
 
     Raises:
-        InputError: fewer than two systems, a score that is not finite, ties in the reference, or
-            systems that differ.
-
-    Source: Urbano and Marrero (2017).
+        InputError: fewer than two systems, a score that is not finite, a tied reference, or other systems.
 
     Example:
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
@@ -142,7 +132,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
 
 
 def tau_ap_b(a: Any, b: Any) -> float:
-    """Return the AP correlation with ties in both rankings, symmetric.
+    """Return the AP correlation with ties in both rankings, symmetric (Urbano and Marrero 2017).
 
     This is the mean over the two directions of ``2 / m * sum c_i / (p_i - 1) - 1``. The sum is over the m
     systems outside the top tie group of the estimate of that direction, ``p_i`` is the rank of the first
@@ -150,13 +140,11 @@ def tau_ap_b(a: Any, b: Any) -> float:
     [-1, 1]; without ties the mean of tau_ap in the two directions, NaN if all systems of a ranking are tied.
 
     Args:
-        a: scores of L systems.
+        a: scores of L systems: an array, or a Series or mapping, which are aligned by name.
         b: other scores of the same systems.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
-
-    Source: Urbano and Marrero (2017).
 
     Example:
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
@@ -183,11 +171,9 @@ class RankCorrelations(Result):
         kendall: Kendall's tau of each measure with the reference.
         kendall_variant: ``"tau"``, or ``"tau_b"`` if one of the two rankings has ties.
         tau_ap: AP correlation of each measure, as the estimate, with the reference.
-        tau_ap_variant: ``"tau_ap"``; ``"tau_ap_a"`` if only the measure has ties; ``"tau_ap_b"`` if the
-            reference has ties.
+        tau_ap_variant: ``"tau_ap"``, ``"tau_ap_a"`` or ``"tau_ap_b"``.
         tied: whether any systems are tied, by measure.
-        matrix: Kendall's tau of all pairs of measures, measures x measures; tau_b, which equals tau without
-            ties.
+        matrix: Kendall's tau_b of all pairs of measures, measures x measures.
     """
 
     reference: str
@@ -217,13 +203,12 @@ class RankCorrelations(Result):
 def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     """Correlate the rankings of systems by measures, using means over the topics.
 
-    If neither ranking has ties, tau and tau_ap are used. Otherwise tau_b is used, with tau_ap_a if the
-    reference (the truth) has no ties, else tau_ap_b. The result names the variants. Means are rounded to 12
-    decimals first, so that the order of the topics neither makes nor breaks a tie.
+    Without ties tau and tau_ap are used, else tau_b, with tau_ap_a if the reference (the truth) has no ties,
+    or tau_ap_b. Means are rounded to 12 decimals, so that the order of topics neither makes nor breaks a tie.
 
     Args:
         by_measure: result of ``ir_graded.evaluate``, or a mapping from measure to score matrix, topics x
-            systems. Topics and systems in another order are aligned by name.
+            systems, which are aligned by name.
         reference: measure to compare the others with, as an object or by its printed name.
 
     Raises:

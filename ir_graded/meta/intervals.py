@@ -84,17 +84,12 @@ def confidence_intervals(
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
-    Returns:
-        Mean, low and high of each system by each measure, in the units of the measure.
-
     Raises:
-        InputError: there are fewer than two topics, a score is not finite, or measures, topics or systems
-            do not match.
+        InputError: fewer than two topics, a score that is not finite, or other topics or systems.
         ParameterError: an option is out of its range.
 
-    Source:
-        Efron, "Bootstrap methods: another look at the jackknife" (Annals of Statistics, 1979); Efron and
-        Tibshirani, "An introduction to the bootstrap" (1993), chapter 13.
+    Source: Efron, "Bootstrap methods" (Annals of Statistics, 1979); Efron and Tibshirani, "An introduction to
+    the bootstrap" (1993), chapter 13.
 
     Example:
         >>> import pandas as pd
@@ -138,9 +133,7 @@ _FEWEST_OTHERS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionPowered(Result):
-    """Means of systems, or differences from a baseline, with prediction-powered intervals.
-
-    All arrays have the shape ``(measures, runs)``.
+    """Means, or differences from a baseline, with intervals; arrays have the shape ``(measures, runs)``.
 
     Attributes:
         measures: printed names of the measures.
@@ -233,8 +226,7 @@ def prediction_powered(
     Warns:
         UserWarning: fewer than 20 topics are labelled.
 
-    Source:
-        Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference" (2023).
+    Source: Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference" (2023).
 
     Example:
         >>> import numpy as np

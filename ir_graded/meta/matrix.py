@@ -37,13 +37,7 @@ _KINDS = "biufOUS"
 
 @dataclass(frozen=True, eq=False)
 class ScoreMatrix:
-    """Scores of systems on topics by one measure.
-
-    Attributes:
-        values: the scores, shape ``(topics, systems)``, float64.
-        topics: names of the rows.
-        runs: names of the columns.
-    """
+    """Scores of systems on topics by one measure, shape ``(topics, runs)``."""
 
     values: Floats
     topics: tuple[Hashable, ...]
@@ -57,11 +51,6 @@ class ScoreMatrix:
 
         The topics of a table are its index, if it has a name or holds values that are not whole numbers.
         Otherwise they are its column named topic, topic_id, query_id, qid, num or similar, in any position.
-
-        Raises:
-            InputError: the scores are not a matrix of numbers, there are fewer than two topics or too few
-                systems, a score is NaN, infinite or larger than 1e130, a name is empty or appears twice, or a
-                column may hold topics or scores.
         """
         if isinstance(scores, ScoreMatrix):
             return scores
@@ -283,15 +272,12 @@ def best_first(means: Floats, runs: Sequence[Hashable]) -> list[int]:
 
 
 def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
-    """Return the n systems with the highest means by a measure, best first; ties at the border by name.
+    """Return the matrices of the n systems with the highest means by a measure, best first, ties by name.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
         n: number of systems, at least 2; all if there are fewer.
         by: the measure.
-
-    Returns:
-        The matrix of each measure, as input for ``compare_measures`` and related functions.
 
     Raises:
         InputError: a matrix is wrong, or the measure does not exist.
@@ -311,15 +297,12 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
 
 
 def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[str, pd.DataFrame]:
-    """Return one system of each team, drawn at random as in Sakai and Robertson (2008).
+    """Return the matrices of one system of each team, drawn at random as in Sakai and Robertson (2008).
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
-        teams: the team of each system; entries for other systems are ignored.
+        teams: the team of each system; entries for others are ignored. Systems get the order of their teams.
         rng: a seed or a generator.
-
-    Returns:
-        The matrix of each measure, systems in the order of the teams' names.
 
     Raises:
         InputError: a system has no team, there are fewer than two teams, or a matrix is wrong.
@@ -347,11 +330,10 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
 def drop_identical(scores: Any) -> tuple[dict[str, pd.DataFrame], dict[Hashable, Hashable]]:
     """Remove systems that equal an earlier system on every topic by every measure.
 
+    Return the matrix of each measure, and a dict from each dropped system to the system that it equals.
+
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
-
-    Returns:
-        The matrix of each measure, and a dict from each dropped system to the system that it equals.
 
     Raises:
         InputError: a matrix is wrong, or only one system is left.

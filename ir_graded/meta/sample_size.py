@@ -1,8 +1,4 @@
-"""Effect sizes, and topic set size design: power, number of topics and detectable difference.
-
-Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design for
-paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions.
-"""
+"""Effect sizes, and topic set size design (Sakai 2016 and 2018) with exact noncentral distributions."""
 
 from __future__ import annotations
 
@@ -29,6 +25,8 @@ if TYPE_CHECKING:
 
 
 MODELS = ("two-way", "one-way")
+_TESTS = ("t", "anova", "interval")
+_ALTERNATIVES = ("two-sided", "greater")
 _FEWEST = 2
 #: Power of the smallest detectable differences in tables.
 _POWER = 0.8
@@ -59,10 +57,8 @@ def power_of_t(noncentrality: float, degrees: int, alpha: float, *, two_sided: b
 
 
 def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
-    """Return the noncentralities with which P(T' > t) is a probability, for t >= 0; NaN where t is NaN.
-
-    SciPy's ``nctdtrinc`` is exact to four to seven digits only.
-    """
+    """Return the noncentralities with which P(T' > t) is a probability, for t >= 0; NaN where t is NaN."""
+    # SciPy's nctdtrinc is exact to four to seven digits only.
     ndtri = extra("scipy.special", "meta").ndtri
 
     def excess(noncentrality: Floats) -> Floats:
@@ -200,22 +196,17 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Design:
-    """An experiment: a test with all its options, except the number of topics and the difference.
+    """A test with all its options; raises ParameterError for one that is out of its range.
 
     Attributes:
         test: ``'t'``, ``'anova'`` or ``'interval'``.
-        model: model of the variance (see ``score_variance``) and, in an anova, of the error; by default
-            ``'two-way'``, or ``'one-way'`` if unpaired.
+        model: model of the variance and of the error, by default ``'two-way'``, or ``'one-way'`` if unpaired.
         paired: whether both systems of the t test have the same topics.
         n_runs: number of systems of the anova.
         alpha: significance level, at least 1e-12; for an interval, 1 - confidence.
         power: probability of detecting the difference, above alpha.
         alternative: ``'two-sided'`` or ``'greater'``, for the t test.
-        variance: residual variance V of the scores, instead of scores; a difference of two systems has the
-            variance 2 V.
-
-    Raises:
-        ParameterError: an option is out of its range.
+        variance: residual variance V of the scores, instead of scores; a difference has the variance 2 V.
 
     Example:
         >>> design = Design(power=0.9, variance=0.02)
@@ -232,11 +223,7 @@ class Design:
     alternative: str = "two-sided"
     variance: float | None = None
 
-    choices: ClassVar = {
-        "test": ("t", "anova", "interval"),
-        "model": MODELS,
-        "alternative": ("two-sided", "greater"),
-    }
+    choices: ClassVar = {"test": _TESTS, "model": MODELS, "alternative": _ALTERNATIVES}
 
     def __post_init__(self) -> None:
         if self.model is None:
@@ -394,9 +381,12 @@ def topic_set_size(
     ``n * difference^2 / (2 V)``. The interval is that of a mean paired difference, and ``difference`` is its
     largest expected width at confidence 1 - alpha.
 
+    Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design
+    for paired and unpaired data" (ICTIR 2018).
+
     Args:
-        scores: a score matrix, topics x systems, of earlier systems; a list of matrices of several
-            collections, whose variances are pooled; or None if the design has a variance.
+        scores: a score matrix of earlier systems, a list of matrices of several collections, whose variances
+            are pooled, or None if the design has a variance.
         difference: the smallest difference of means to detect, above 0; for an interval, its largest width.
         design: the test.
         options: fields of ``Design``, instead of a design.
@@ -482,10 +472,7 @@ def minimum_detectable_difference(
 
 
 def detectable_deviations(topics: int, alpha: float, alternative: str = "two-sided") -> float:
-    """Return the mean that a paired t test detects with power .8, in standard deviations of the differences.
-
-    NaN if alpha is too small for a power.
-    """
+    """Return the mean / standard deviation that a t test detects with power .8; NaN if alpha is too small."""
     if alpha < _SMALLEST_ALPHA or alpha >= _POWER:
         return 0.0 if alpha >= _POWER else math.nan
     return Design(variance=0.5, alpha=alpha, power=_POWER, alternative=alternative).detectable(topics)
@@ -499,8 +486,7 @@ class EffectSizes(Result):
         run_a: first system of each pair.
         run_b: second system of each pair; the baseline if one is given.
         difference: mean of "a - b" over the topics.
-        dz: mean / standard deviation of the differences by topic, as in a paired t test. NaN if all
-            differences are equal.
+        dz: mean / standard deviation of the differences by topic; NaN if all are equal.
         gz: dz corrected for its bias with few topics (Hedges).
         low: lower end of the interval of dz.
         high: upper end.
@@ -540,9 +526,8 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
         InputError: the matrix is wrong, or its variance is 0.
         ParameterError: the confidence is out of its range, or the baseline is not a system.
 
-    Source:
-        Hedges, "Distribution theory for Glass's estimator of effect size" (J. Educational Statistics, 1981);
-        Sakai, "Laboratory experiments in information retrieval" (2018).
+    Source: Hedges, "Distribution theory for Glass's estimator of effect size" (1981); Sakai, "Laboratory
+    experiments in information retrieval" (2018).
 
     Example:
         >>> found = effect_sizes([[0.9, 0.5], [0.8, 0.4], [0.4, 0.4], [0.7, 0.2]])
@@ -562,12 +547,10 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
     f, dz = topics - 1, mean / sd
     # It is undefined for two topics, as Gamma(0) is infinite.
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
-    ends = [
-        noncentralities(np.abs(dz) * np.sqrt(topics), f, tail) / np.sqrt(topics)
-        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
-    ]
+    t, tails = np.abs(dz) * np.sqrt(topics), ((1 - confidence) / 2, (1 + confidence) / 2)
+    ends = [noncentralities(t, f, tail) / np.sqrt(topics) for tail in tails]
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
-    two_way, one_way = (score_variance(matrix, model=model).variance for model in ("two-way", "one-way"))
+    two_way, one_way = (score_variance(matrix, model=model).variance for model in MODELS)
     return EffectSizes(
         run_a=tuple(matrix.runs[number] for number in first),
         run_b=tuple(matrix.runs[number] for number in second),

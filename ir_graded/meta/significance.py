@@ -42,8 +42,7 @@ class SignificanceMatrix(Result):
         alpha: significance level.
         alternative: ``'greater'`` or ``'two-sided'``.
         n_resamples: number of replicates.
-        ranks: rank of each system under the reference of ``labels_by``; these ranks then name the rows and
-            columns. None without ``labels_by``.
+        ranks: rank of each system by ``labels_by``, which names the rows and columns; None without it.
     """
 
     asl: pd.DataFrame
@@ -60,10 +59,7 @@ class SignificanceMatrix(Result):
         return int(np.count_nonzero(np.triu(self.significant.to_numpy(), 1)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair, better system first: run_a, run_b, difference, asl, significant.
-
-        With ``labels_by``, rank_a and rank_b are the ranks under the reference.
-        """
+        """Return a row per pair, better first: run_a, run_b, difference, asl, significant, and any ranks."""
         import pandas as pd
 
         better, worse = pairs = np.triu_indices(len(self.means), 1)
@@ -102,14 +98,12 @@ def significance(  # noqa: PLR0913  # options, all by keyword
 
     Let z be the differences "row - column" per topic and ``w = z - mean(z)``. Over B replicates, the
     one-tailed ``ASL = #{t(w*) >= t(z)} / B``; the two-sided ``ASL = #{|t(w*)| >= |t(z)|} / B``. Statistics
-    closer than 1e-12 count as equal. Identical systems, constant differences and replicates of equal values
-    are treated as in ``discriminative_power``.
+    closer than 1e-12 count as equal; special cases are those of ``discriminative_power``.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
-        labels_by: another measure of the same systems, as a score matrix or as means by system. Rows and
-            columns keep their order and are named by the rank under it, 1 for the best; equal means share the
-            smaller rank.
+        labels_by: another measure of the same systems, as a score matrix or as means by system, whose ranks
+            name rows and columns, 1 for the best; equal means share the smaller rank.
         alternative: ``'greater'`` (the row improves over the column) or ``'two-sided'``.
         alpha: significance level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
@@ -117,16 +111,11 @@ def significance(  # noqa: PLR0913  # options, all by keyword
         memory_mib: limit for the working arrays, in MiB; inf for no limit.
         progress: whether to show a progress bar; None shows one on a terminal if the work is long.
 
-    Returns:
-        The matrix, with systems in descending order of means; equal means in the given order.
-
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: an option is unknown or out of its range.
 
-    Source:
-        Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 evaluation measures" (INEX 2007).
+    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 evaluation measures" (INEX 2007).
 
     Example:
         >>> import pandas as pd

@@ -77,18 +77,17 @@ def stability(
     ``proportion of ties = sum over pairs of EQ / sum of all counts``.
 
     The result does not depend on rounding: means count as equal if they differ by at most 1e-12 of the
-    largest score, and a difference that misses the margin by less than 1e-12 of the larger mean has reached
-    it. Systems with the same scores tie, in any order of the topics.
+    largest score, and a difference that misses the margin by less than 1e-12 of the larger mean reaches it.
 
     Args:
         scores: the score matrix of one measure, topics x systems.
         fuzziness: values of f, each in [0, 1).
         n_resamples: number of topic sets, at least 1.
-        rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
+        rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
+        memory_mib: limit for the working arrays, in MiB; inf for no limit.
 
     Raises:
-        InputError: the matrix is wrong, see ``discriminative_power``.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: a parameter is out of its range.
 
     Source: Buckley and Voorhees (2000), with bootstrap samples of the topics as in Sakai (2007).
@@ -216,17 +215,16 @@ def swap(
     ``swap rate = swaps / observations`` of a bin. Means and differences are rounded to 12 decimals first.
 
     Args:
-        scores: the score matrix of one measure, topics x systems. Differences above 1, which are possible
-            only with scores outside [0, 1], are in the last bin.
+        scores: the score matrix of one measure, topics x systems. Differences above 1 are in the last bin.
         n_resamples: number of trials, at least 1.
-        resample: ``"bootstrap"``: two independent samples of n topics with replacement; ``"disjoint"``: two
-            sets of floor(n/2) topics without common topics.
+        resample: ``"bootstrap"``, two independent samples of n topics, or ``"disjoint"``, two sets of
+            floor(n/2) topics without common topics.
         max_rate: highest tolerated swap rate, in [0, 1].
-        rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
+        rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
+        memory_mib: limit for the working arrays, in MiB; inf for no limit.
 
     Raises:
-        InputError: the matrix is wrong, see ``discriminative_power``.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: a parameter is out of its range.
 
     Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
@@ -275,9 +273,8 @@ def _count_by_bin(difference: Floats, again: Floats) -> Ints:
 
 def _swap_rates(observations: Ints, swaps: Ints) -> Floats:
     """Return the swap rate of each bin; NaN in an empty bin."""
-    rates = np.full(observations.shape, np.nan)
-    np.divide(swaps, observations, out=rates, where=observations > 0)
-    return rates
+    with np.errstate(invalid="ignore"):
+        return np.asarray(swaps / observations)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -360,8 +357,7 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
         InputError: topics or systems differ between measures, or the reference does not exist.
         ParameterError: a parameter is out of its range.
 
-    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
-    Metrics" (EVIA 2008), and the papers named at each method.
+    Source: Sakai and Robertson (EVIA 2008), and the papers named at each method.
 
     Example:
         >>> import ir_graded

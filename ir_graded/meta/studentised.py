@@ -48,10 +48,7 @@ SECONDS_BEFORE_BAR = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Workspace(Struct):
-    """Arrays of shape ``(pairs, replicates)`` that a thread reuses for each block to keep them in cache.
-
-    They hold S1, the statistics, and intermediate results.
-    """
+    """Arrays of shape ``(pairs, replicates)`` that a thread reuses for each block to keep them in cache."""
 
     sums: Floats
     statistics: Floats
@@ -77,10 +74,8 @@ class WeightedSums:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> WeightedSums:
-        """Return sums of ``values`` (systems, topics), in [-1, 1], with ``weights`` (topics, replicates).
-
-        Weights are whole numbers whose sizes sum to at most twice the topics.
-        """
+        """Return sums of ``values`` (systems, topics) in [-1, 1] with ``weights`` (topics, replicates)."""
+        # Weights are whole, and their sizes sum to at most twice the topics.
         bits = 52 - math.ceil(math.log2(2 * len(weights)))
         coarse = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
         return cls(coarse @ weights, (values - coarse) @ weights)
@@ -211,7 +206,7 @@ def replicate_statistics(block: PairBlock, counts: Floats, sums: Floats, space: 
         cancelled = np.zeros(statistics.shape, dtype=np.bool_)
         cancelled[rows] = (deviation[rows] <= floor[rows, np.newaxis]) | ~(statistics[rows] < _CANCELLED)
         _settle_common_values(block, counts, cancelled, statistics)
-        _settle_one_by_one(block, counts, cancelled, statistics, sums)
+        _settle_each(block, counts, cancelled, statistics, sums)
     statistics[block.constant] = 0.0
     return statistics
 
@@ -231,7 +226,7 @@ def _settle_common_values(block: PairBlock, counts: Floats, cancelled: Bools, st
     cancelled[rows] &= ~only_common
 
 
-def _settle_one_by_one(
+def _settle_each(
     block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats, sums: Floats
 ) -> None:
     """Set the statistics of other replicates with very small variance from the values drawn."""

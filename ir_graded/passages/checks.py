@@ -39,13 +39,11 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     Args:
         run: a run with passages in any form.
         task: 'focused', 'relevant-in-context' or 'best-in-context'.
-        lengths: length of each document: a mapping from doc_id, a table with doc_id and length, or a CSV file
-            with a header or a Parquet file with these columns.
+        lengths: length of each document: a mapping from doc_id, or a table or file with doc_id and length.
 
     Returns:
-        A row per problem: query_id, doc_id, row, other_row and problem; empty if the run follows the rules.
-        Rows are counted from 0 in the order of the input. ``row`` is ranked below ``other_row``, which is -1
-        if the problem concerns one row.
+        A row per problem: query_id, doc_id, row, other_row and problem. Rows are counted from 0 in the order
+        of the input. ``row`` is ranked below ``other_row``, which is -1 if the problem concerns one row.
 
     Raises:
         InputError: the run holds no passages, or the lengths lack a document.
@@ -101,10 +99,7 @@ def _order_problems(order: Ints, article: Ints) -> list[Problem]:
 
 
 def _overlaps(articles: Articles, order: Ints) -> list[Problem]:
-    """Return each row that begins inside others of its article, with the one of these that ends last.
-
-    Of the two, the row that is ranked lower comes first. ``order`` holds the rows by rank.
-    """
+    """Return each row that begins inside others of its article, with the last to end, lower rank first."""
     rank = np.argsort(order)
     spans = articles.passage.spans(articles.article)
     ahead, _ = spans.overlapping()

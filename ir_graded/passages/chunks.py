@@ -1,7 +1,4 @@
-"""Convert chunks of other libraries to runs: dicts, documents of LangChain and nodes of LlamaIndex.
-
-The libraries are not imported: objects are recognised by their attributes.
-"""
+"""Convert chunks of other libraries, recognised by their attributes, to runs."""
 
 from __future__ import annotations
 
@@ -39,15 +36,10 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
 
     Args:
         table: qrels or a run with doc_id, start and length.
-        texts: the text of each document, as str or in bytes of UTF-8: a mapping from doc_id or a function of
-            it.
-
-    Returns:
-        The table with start and length in characters.
+        texts: the text of each document, str or bytes of UTF-8: a mapping from doc_id or a function of it.
 
     Raises:
-        InputError: a span begins or ends inside a character or after the end of its text, a text is missing,
-            or the table lacks a column.
+        InputError: a span ends inside a character or after its text, or a text or a column is missing.
 
     Example:
         >>> import pandas as pd
@@ -136,8 +128,7 @@ def run_of_chunks(
     - a node of LlamaIndex, with or without a score: start_char_idx, end_char_idx and ref_doc_id.
 
     Args:
-        results: the chunks by query_id, or a list of lists in the order of the questions. The query_ids of a
-            list are its positions, from ``"0"``.
+        results: the chunks by query_id, or a list of lists, whose query_ids are the positions from ``"0"``.
         doc_id: the key of the dict or of the metadata that names the document, or a function that takes a
             chunk and returns the name. By default ``'corpus_id'`` for dicts, ``'source'`` for documents of
             LangChain and ref_doc_id for nodes.
@@ -146,8 +137,7 @@ def run_of_chunks(
         A row per chunk with query_id, doc_id, score (minus the rank), start and length, in characters.
 
     Raises:
-        InputError: a query has no list of chunks, or a chunk lacks its position or its document, or the
-            position is invalid.
+        InputError: a query has no list of chunks, or a chunk no valid position or no document.
 
     Example:
         >>> from ir_graded import passages
@@ -184,14 +174,14 @@ def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFr
     """Make a table of all chunks of a corpus for ``precision_omega``.
 
     Args:
-        chunks: dicts, documents or nodes, as :func:`run_of_chunks` takes them.
+        chunks: dicts, documents or nodes, as for :func:`run_of_chunks`.
         doc_id: as for :func:`run_of_chunks`.
 
     Returns:
         A row per chunk with doc_id, start and length, in characters.
 
     Raises:
-        InputError: a chunk lacks its position or its document, or the position is invalid.
+        InputError: a chunk has no valid position or no document.
 
     Example:
         >>> from ir_graded import passages
@@ -209,13 +199,10 @@ def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFr
 
 def _is_list_of_chunks(given: Any) -> bool:
     """Return whether a value can be a list of chunks; a chunk or a chunk with its score is not one."""
-    if isinstance(given, tuple) and any(isinstance(part, Real) for part in given):
-        return False
-    return (
-        isinstance(given, Iterable)
-        and not isinstance(given, (str, bytes, Mapping))
-        and not any(hasattr(given, name) for name in ("page_content", "start_char_idx", "node"))
-    )
+    single = isinstance(given, (str, bytes, Mapping))
+    single |= any(hasattr(given, name) for name in ("page_content", "start_char_idx", "node"))
+    single |= isinstance(given, tuple) and any(isinstance(part, Real) for part in given)
+    return isinstance(given, Iterable) and not single
 
 
 def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
@@ -255,8 +242,8 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     """Compute the IoU of retrieving every chunk that contains gold text, per topic.
 
     ``precision_omega = characters both in T and highlighted / characters in T or highlighted``, where T are
-    the chunks that share a character with a highlighted span; 0 if T is empty. Retrieving fewer chunks can
-    give a higher IoU if a chunk contains little gold text.
+    the chunks that share a character with a highlighted span; 0 if T is empty. It can rise if chunks
+    with little gold text are left out.
 
     Args:
         qrels: qrels with passages in any form.
@@ -265,18 +252,15 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
         touching: whether T also contains chunks that only touch a span, as in Chroma's evaluation.
 
     Returns:
-        A row per topic of the qrels: query_id and precision_omega. With ``touching`` also chunks, the number
-        of chunks in T.
+        A row per topic of the qrels: query_id, precision_omega and, with ``touching``, the number of chunks.
 
     Raises:
         InputError: the qrels hold no passages, or the chunks lack a column or hold an invalid position.
 
     Warns:
-        CoverageWarning: a topic has no highlighted text, or a document with highlighted text has no chunk;
-            both lower the values. Once per call.
+        CoverageWarning: a topic has no highlighted text, or a document with highlighted text has no chunk.
 
-    Source:
-        Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
+    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
 
     Example:
         >>> import pandas as pd
@@ -348,8 +332,8 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
         separator: text between answer and sentence in a query_id; its last occurrence counts.
 
     Returns:
-        A row per answer: answer, precision, recall, and the numbers of sentences in the two means, cited and
-        supported. Precision or recall is 0 if its number of sentences is 0.
+        A row per answer: answer, precision, recall, and the numbers of sentences in these means, cited and
+        supported; a mean of no sentences is 0.
 
     Raises:
         InputError: an id has no separator, or qrels or run hold no passages.

@@ -73,16 +73,14 @@ class RetrievedRow(NamedTuple):
 class Findings:
     """Text of each highlighted span of a topic found at each rank, and rows that found none.
 
-    A notebook shows it as HTML that suits light and dark themes; ``print`` gives it as text. Positions are
-    those of the data, with ``stop`` excluded.
+    A notebook shows it as HTML, and ``print`` as text. Positions are those of the data, ``stop`` is excluded.
 
     Attributes:
         query_id: the topic.
         rows: number of rows considered.
         highlighted: the spans of relevant level, sorted by doc_id and start: named tuples of doc_id, start,
             stop, found (the union of the text found), pieces (rank, start and stop in each row) and text.
-        in_vain: the rows without highlighted text, sorted by rank: named tuples of rank, doc_id, start, stop
-            and text.
+        in_vain: the rows without highlighted text by rank: named tuples of rank, doc_id, start, stop, text.
         found: number of characters found, each counted once.
         P: character precision of the rows, as in CharP.
         R: character recall, as in CharR.
@@ -277,8 +275,8 @@ _LONGEST_ID = 32  # characters in a title
 class Strip:
     """Text of one article of a topic that is highlighted, retrieved, or both.
 
-    A notebook shows it as a picture; ``print`` gives the numbers. Positions are those of the data:
-    characters in INEX, bytes in TREC Genomics.
+    A notebook shows it as a picture, ``print`` as numbers. Positions are those of the data: characters in
+    INEX, bytes in TREC Genomics.
 
     Attributes:
         query_id: the topic.
@@ -377,32 +375,25 @@ def show(  # noqa: PLR0913  # keyword options
 ) -> Strip | Findings:
     """Show the highlighted text of a topic, or of one article of it, that a run retrieved.
 
-    Without ``doc_id``: the ranks at which parts of each highlighted span were retrieved, and the rows that
-    were retrieved in vain because they hold no highlighted text. With ``doc_id``: a strip of the text of one
-    article that marks highlighted text, retrieved text, and text that is both.
-
     Args:
-        qrels: qrels with passages: a table, named tuples or a file with query_id, doc_id, relevance, start
-            and length.
-        run: a run with passages: a table, named tuples or a file with query_id, doc_id, score, start and
-            length.
+        qrels: qrels with passages in any form.
+        run: a run with passages in any form.
         query_id: a topic of the qrels.
         doc_id: an article of the qrels or the run for this topic.
         rel: lowest relevant level: spans of lower levels highlight nothing.
         beta: weight of recall against precision in F; inf is recall alone.
         cutoff: number of rows to consider, by default all; only without ``doc_id``.
-        texts: the text of each document, to be shown with the spans: a mapping from doc_id or a function of
-            it; only without ``doc_id``.
+        texts: the text of each document, shown with the spans: a mapping from doc_id or a function of it;
+            only without ``doc_id``.
 
     Returns:
-        :class:`Findings` of a topic or the :class:`Strip` of an article. Notebooks display both, and
-        ``print`` gives the numbers. A strip has a method ``plot()``.
+        :class:`Findings` of a topic: the ranks at which each highlighted span was retrieved, and the rows
+        that hold none. With ``doc_id``, the :class:`Strip` of an article: the text that is highlighted,
+        retrieved, or both.
 
     Raises:
-        InputError: the topic or the article is unknown, qrels or run hold no passages, or a text is missing
-            or ends before its span.
-        ParameterError: rel, beta or cutoff is out of its range, or cutoff or texts is given with
-            ``doc_id``.
+        InputError: an unknown topic or article, no passages, or a text that is missing or ends too early.
+        ParameterError: an option is out of its range, or cutoff or texts is given with ``doc_id``.
 
     Example:
         >>> import pandas as pd
@@ -477,10 +468,9 @@ def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, b
 
 def _validated(name: str, value: Any, param: Param) -> float:
     try:
-        number: float = param.canonical(value)
+        return float(param.canonical(value))
     except ValueError:
         raise ParameterError(f"show: {name}={short_repr(value)} must be {param.expected}") from None
-    return number
 
 
 def _rows_with(table: Table, column: pl.Series, value: str) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -118,29 +118,25 @@ Articles: TypeAlias = str | os.PathLike[str] | Callable[[str], bytes | str | os.
 def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.DataFrame:
     """Read an INEX XML submission as a run with passages.
 
-    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]``. A step without a
-    position means the first; the last step may be ``text()[1]``. The result becomes the span of the text of
-    the element within the text of the article, in characters. Text is everything between the tags except
-    comments and processing instructions. The order of the results is the ranking; ``<rank>`` and ``<rsv>``
-    are ignored.
-
-    This function requires lxml, which the extra ``xml`` installs. Entities are never expanded: a file that
-    uses or declares an entity is an error. No other files are opened.
+    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]``, and becomes the span of
+    its text within that of the article, in characters. A step without a position means the first; the last
+    may be ``text()[1]``. Text is everything between the tags except comments and processing instructions. The
+    order of the results is the ranking; ``<rank>`` and ``<rsv>`` are ignored. Entities are never expanded: a
+    file that uses or declares one is an error. No other files are opened.
 
     Args:
         path: the submission.
-        articles: a directory that holds each article as ``<file>.xml``, or a callable that takes ``<file>``
-            and returns the bytes or the path of the article. It is called once per article.
+        articles: a directory that holds each article as ``<file>.xml``, or a callable, called once per
+            article, from ``<file>`` to the bytes or the path of the article.
 
     Returns:
-        A row per result with query_id, doc_id (text), score (minus the position within the topic),
-        start and length (int64), in the order of the file.
+        A row per result in the order of the file: query_id, doc_id, score (minus the position within the
+        topic), start and length.
 
     Raises:
-        FileFormatError: the submission or an article that it names cannot be read, or a path matches
-            nothing; the message names the place.
+        FileFormatError: the submission or an article cannot be read, or a path matches nothing.
         InputError: ``articles`` is neither a directory nor callable.
-        GradedError: lxml is not installed.
+        GradedError: lxml, which the extra ``xml`` installs, is missing.
         OSError: the submission cannot be opened.
 
     Example:
@@ -168,10 +164,10 @@ def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.Data
         )
     where = os.fspath(path)
     results = list(_results(_parse(etree, Path(where).read_bytes(), where), where))
-    wanted: dict[str, dict[Steps, _Result]] = {}
+    wanted: dict[str, list[_Result]] = defaultdict(list)
     for result in results:
-        wanted.setdefault(result.doc_id, {}).setdefault(result.steps, result)
-    spans = {name: _element_spans(etree, articles, list(first.values())) for name, first in wanted.items()}
+        wanted[result.doc_id].append(result)
+    spans = {doc_id: _element_spans(etree, articles, elements) for doc_id, elements in wanted.items()}
     rows = [
         (result.query_id, result.doc_id, result.score, *spans[result.doc_id][result.steps])
         for result in results
