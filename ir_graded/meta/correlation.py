@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _FEWEST = 2
-_VARIANTS_FOR_TIES = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
 
 
 def kendall_tau(a: Any, b: Any) -> float:
@@ -91,8 +90,8 @@ def tau_ap(reference: Any, estimate: Any) -> float:
         (0.0, 0.5)
     """
     x, y, systems = align(reference, estimate, "reference", "estimate")
-    _reject_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
-    _reject_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
+    _reject_ties(x, systems, "reference")
+    _reject_ties(y, systems, "estimate")
     ranked = x[np.argsort(-y)]
     agreeing = np.triu(_is_above(ranked, ranked)).sum(axis=0)
     return float(2 / (len(x) - 1) * (agreeing[1:] / np.arange(1, len(x))).sum() - 1)
@@ -119,7 +118,7 @@ def tau_ap_a(reference: Any, estimate: Any) -> float:
         0.5
     """
     x, y, systems = align(reference, estimate, "reference", "estimate")
-    _reject_ties(x, systems, "reference", "use tau_ap_b for ties in both, tau_ap_a for ties in the estimate")
+    _reject_ties(x, systems, "reference")
     total = 0.0
     for score in np.unique(y):
         group, above = y == score, y > score
@@ -262,12 +261,13 @@ def _is_above(one: Floats, other: Floats) -> Bools:
     return np.asarray(one[:, np.newaxis] > other)
 
 
-def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advice: str) -> None:
+def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str) -> None:
     values, counts = np.unique(scores, return_counts=True)
     if len(values) == len(scores):
         return
     best = values[counts > 1].max()
     tied = [name for name, score in zip(systems, scores, strict=True) if score == best]
+    advice = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
     raise InputError(f"systems {format_ids(tied)} are tied in the {which}: {advice}")
 
 

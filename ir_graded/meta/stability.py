@@ -69,9 +69,9 @@ def stability(
     rng: Seed = 0,
     memory_mib: float = 64,
 ) -> Stability:
-    """Compute minority rate and proportion of ties of a measure over bootstrap topic sets.
+    """Compute minority rate and proportion of ties (Buckley and Voorhees 2000) over bootstrap topic sets.
 
-    On each topic set, with means ``M``, a pair of systems X and Y counts as a tie, ``EQ``, when
+    On each topic set (Sakai 2007), with means ``M``, a pair of systems X and Y counts as a tie, ``EQ``, when
     ``|M(X) - M(Y)| < f * max(M(X), M(Y))`` or ``M(X) = M(Y)``, else as ``GT(X, Y)`` or ``GT(Y, X)``. Then
     ``minority rate = sum over pairs of min(GT(X, Y), GT(Y, X)) / sum of all counts`` and
     ``proportion of ties = sum over pairs of EQ / sum of all counts``.
@@ -89,8 +89,6 @@ def stability(
     Raises:
         InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: a parameter is out of its range.
-
-    Source: Buckley and Voorhees (2000), with bootstrap samples of the topics as in Sakai (2007).
 
     Example:
         >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
@@ -217,8 +215,8 @@ def swap(
     Args:
         scores: the score matrix of one measure, topics x systems. Differences above 1 are in the last bin.
         n_resamples: number of trials, at least 1.
-        resample: ``"bootstrap"``, two independent samples of n topics, or ``"disjoint"``, two sets of
-            floor(n/2) topics without common topics.
+        resample: ``"bootstrap"``, two independent samples of n topics (Sakai 2006), or ``"disjoint"``, two
+            sets of floor(n/2) topics without common topics (Voorhees and Buckley 2002).
         max_rate: highest tolerated swap rate, in [0, 1].
         rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
         memory_mib: limit for the working arrays, in MiB; inf for no limit.
@@ -226,8 +224,6 @@ def swap(
     Raises:
         InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: a parameter is out of its range.
-
-    Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
 
     Example:
         >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]

@@ -187,10 +187,9 @@ class PairBlock:
 
 
 def replicate_statistics(block: PairBlock, counts: Floats, sums: Floats, space: Workspace) -> Floats:
-    """Return squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
+    """Return ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``, shape ``(pairs, replicates)``.
 
-    The shape is ``(pairs, replicates)``. A replicate of equal values has 0 if their mean is 0, else infinity;
-    equality is determined from the values.
+    A replicate of equal values has 0 if their mean is 0, else infinity.
     """
     topics = len(counts)
     statistics = np.square(sums, out=space.statistics)

@@ -171,14 +171,11 @@ def run_of_chunks(
 
 
 def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFrame:
-    """Make a table of all chunks of a corpus for ``precision_omega``.
+    """Make a table of all chunks for ``precision_omega``: doc_id, start and length, in characters.
 
     Args:
         chunks: dicts, documents or nodes, as for :func:`run_of_chunks`.
         doc_id: as for :func:`run_of_chunks`.
-
-    Returns:
-        A row per chunk with doc_id, start and length, in characters.
 
     Raises:
         InputError: a chunk has no valid position or no document.

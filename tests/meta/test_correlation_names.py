@@ -80,6 +80,6 @@ def test_tied_systems_are_named_best_first(reference, estimate, tied):
 def test_tau_ap_a_rejects_ties_only_in_the_reference():
     with pytest.raises(InputError) as caught:
         tau_ap_a(TIED, NAMED)
-    advice = "use tau_ap_b for ties in both, tau_ap_a for ties in the estimate"
+    advice = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
     assert str(caught.value) == f"systems 'q', 'r' are tied in the reference: {advice}"
     assert tau_ap_a(NAMED, TIED) == 0.75
