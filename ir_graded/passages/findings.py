@@ -468,9 +468,10 @@ def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, b
 
 def _validated(name: str, value: Any, param: Param) -> float:
     try:
-        return float(param.canonical(value))
+        number: float = param.canonical(value)
     except ValueError:
         raise ParameterError(f"show: {name}={short_repr(value)} must be {param.expected}") from None
+    return number
 
 
 def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
