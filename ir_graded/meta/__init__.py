@@ -1,6 +1,6 @@
 """Meta-evaluation: statistics that compare measures and systems, from matrices of scores.
 
-Scores are a topics x systems matrix of one measure (a DataFrame or array-like). To compare measures, pass the
+Scores are a topics x systems matrix of one measure (a DataFrame or array-like) or, to compare measures, the
 result of ``ir_graded.evaluate`` or a mapping from measures to matrices. The topics of a DataFrame are its
 index, or its column named topic, query_id, qid, num or similar.
 """

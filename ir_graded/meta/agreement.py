@@ -1,8 +1,4 @@
-"""Agreement between two or more sets of labels of the same documents.
-
-Coefficients are computed from confusion matrices of counts, shape ``(..., levels, levels)``, for all
-replicates of a bootstrap at once.
-"""
+"""Agreement between sets of labels, from confusion matrices of shape ``(..., levels, levels)``."""
 
 from __future__ import annotations
 
@@ -31,7 +27,12 @@ MEASUREMENTS = ("nominal", "ordinal", "interval")
 _MOST_LEVELS = 20
 _FEW_TOPICS = 10
 _FEWEST = 2
-#: Name in tables for all sets together.
+_NAMES = (
+    *("observed", "kappa", "kappa_linear", "kappa_quadratic"),
+    *("ac1", "ac2_linear", "ac2_quadratic", "alpha", "overlap"),
+)
+_ALPHA = _NAMES.index("alpha")
+#: Name in tables for all sets together, of which only alpha is defined.
 ALL_SETS = "all sets"
 
 
@@ -61,24 +62,9 @@ def _gwet(counts: Floats, weights: Floats) -> Floats:
     return _corrected(counts, weights, share * (both * (total - both)).sum(axis=-1))
 
 
-_NAMES = (
-    *("observed", "kappa", "kappa_linear", "kappa_quadratic"),
-    *("ac1", "ac2_linear", "ac2_quadratic", "alpha", "overlap"),
-)
-
-
-_ALPHA = _NAMES.index("alpha")
-
-
 @dataclass(frozen=True)
 class _Classes:
-    """Coefficients from confusion matrices, for few levels.
-
-    Attributes:
-        levels: the levels, ascending.
-        rel: smallest relevant level.
-        measurement: of alpha.
-    """
+    """Coefficients from confusion matrices, for few levels."""
 
     levels: Floats
     rel: float
@@ -136,12 +122,7 @@ class _Classes:
 
 @dataclass(frozen=True)
 class _Soft:
-    """Alpha of interval labels from sums, for many levels.
-
-    Attributes:
-        centre: a value between the labels, for exact sums.
-        measurement: measurement level of alpha; only ``'interval'`` gives a value.
-    """
+    """Alpha of interval labels from sums, for many levels; a ``centre`` between them keeps sums exact."""
 
     centre: float
     measurement: str
@@ -175,15 +156,14 @@ class Agreement(Result):
         topics: the topics.
         levels: the levels of all sets, ascending.
         pairs: numbers of the two sets that are compared, for each comparison.
-        counts: number of pairs of a topic and a document by both levels, shape ``(comparisons, topics,
-            levels, levels)``; empty if there are more than 20 levels.
+        counts: pairs of a topic and a document by both levels, shape ``(comparisons, topics, levels,
+            levels)``; empty if there are more than 20 levels.
         covered: number of pairs per comparison and topic in the first set only, the second only, and both.
-        values: coefficients, shape ``(comparisons, coefficients)``; with more than two sets, the last row is
-            alpha of all sets.
+        values: coefficients, shape ``(comparisons, coefficients)``, with alpha of more than two sets last.
         low: lower ends of the intervals, with the same shape.
         high: upper ends.
         undefined: number of replicates in which the coefficient is undefined.
-        measurement: measurement level of alpha: ``'nominal'``, ``'ordinal'`` or ``'interval'``.
+        measurement: distance between levels in alpha.
         confidence: confidence level.
     """
 
@@ -207,25 +187,24 @@ class Agreement(Result):
         return bool(np.count_nonzero(self.covered[:, :, 2].any(axis=0)) < _FEW_TOPICS)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per pair of sets and coefficient.
+        """Return a row per pair of sets and coefficient; with more than two sets, the last is alpha of all.
 
         Columns: a, b, coefficient, value, low, high, undefined, few_topics. Coefficients: ``observed``
         agreement, Cohen's ``kappa`` and its linear and quadratic weights, Gwet's ``ac1``, and ``ac2`` with
-        these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant pairs. With more than two
-        sets, the last row is alpha of all sets.
+        these weights, Krippendorff's ``alpha``, and the ``overlap`` of relevant pairs.
         """
         import pandas as pd
 
-        names: list[tuple[Hashable, ...]] = [
-            (self.sets[one], self.sets[two], name) for one, two in self.pairs for name in _NAMES
-        ]
-        rows = np.arange(len(names))
+        names = [(self.sets[one], self.sets[two], name) for one, two in self.pairs for name in _NAMES]
+        rows = [*range(len(names))]
         if len(self.values) > len(self.pairs):
-            rows = np.append(rows, len(names) + _ALPHA)
+            rows.append(len(names) + _ALPHA)
             names.append((ALL_SETS, ALL_SETS, "alpha"))
-        columns = {"value": self.values, "low": self.low, "high": self.high, "undefined": self.undefined}
         return pd.DataFrame(names, columns=["a", "b", "coefficient"]).assign(
-            **{name: values.reshape(-1)[rows] for name, values in columns.items()},
+            value=self.values.reshape(-1)[rows],
+            low=self.low.reshape(-1)[rows],
+            high=self.high.reshape(-1)[rows],
+            undefined=self.undefined.reshape(-1)[rows],
             few_topics=self.few_topics,
         )
 
@@ -237,36 +216,28 @@ class Agreement(Result):
         cells = np.full((len(self.sets), len(self.sets)), np.nan)
         for (one, two), value in zip(self.pairs, self.values[:, _NAMES.index(coefficient)], strict=False):
             cells[one, two] = cells[two, one] = value
-        known = np.count_nonzero(~np.isnan(cells), axis=1)
-        means = np.nansum(cells, axis=1) / np.where(known > 0, known, np.nan)
+        means = pd.DataFrame(cells).mean(axis=1).to_numpy()
         np.fill_diagonal(cells, 1.0)
-        return pd.DataFrame(cells, index=list(self.sets), columns=list(self.sets)).assign(mean=means)
+        return pd.DataFrame(cells, list(self.sets), list(self.sets)).assign(mean=means)
 
     def confusion(self, comparison: int = 0) -> pd.DataFrame:
         """Return the confusion matrix of two sets: levels in the first (rows) and the second set."""
         import pandas as pd
 
-        one, two = (self.sets[number] for number in self.pairs[comparison])
-        levels = self.levels if self.counts.shape[-1] else self.levels[:0]
-        index, columns = (pd.Index(levels, name=name) for name in (one, two))
-        return pd.DataFrame(
-            self.counts[comparison].sum(axis=0).astype(np.int64), index=index, columns=columns
-        )
+        levels = self.levels[: self.counts.shape[-1]]
+        rows, columns = (pd.Index(levels, name=self.sets[number]) for number in self.pairs[comparison])
+        return pd.DataFrame(self.counts[comparison].sum(axis=0).astype(np.int64), rows, columns)
 
     def by_topic(self, comparison: int = 0) -> pd.DataFrame:
         """Return a row per topic: number of pairs in the first set, the second and both; coefficients."""
         import pandas as pd
 
         index = pd.Index(self.topics, name="query_id", tupleize_cols=False)
-        names = ["a_only", "b_only", "both"]
-        covered = pd.DataFrame(self.covered[comparison], index=index, columns=names)
-        return covered.join(pd.DataFrame(self._by_topic[comparison], index=index, columns=list(_NAMES)))
+        covered = pd.DataFrame(self.covered[comparison], index, ["a_only", "b_only", "both"])
+        return covered.join(pd.DataFrame(self._by_topic[comparison], index, list(_NAMES)))
 
     def plot(self, comparison: int = 0, ax: Axes | None = None) -> Figure:
-        """Plot the confusion matrix of two sets into ``ax`` or a new figure.
-
-        Raises InputError if there are more than 20 levels, and therefore no confusion matrix.
-        """
+        """Plot the confusion matrix of two sets, with at most 20 levels, into ``ax`` or a new figure."""
         from ir_graded.plots.meta import confusion_matrix
 
         if not self.counts.size:
@@ -314,8 +285,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         InputError: the labels are not such a table, or no row has two labels.
         ParameterError: an option is out of its range.
 
-    Source:
-        Cohen (1960, 1968); Gwet (2008); Krippendorff, "Content analysis" (2004).
+    Source: Cohen (1960, 1968); Gwet (2008); Krippendorff, "Content analysis" (2004).
 
     Example:
         >>> labels = [[0, 0], [0, 0], [1, 1], [2, 1], [2, 2], [0, 1]]
@@ -325,21 +295,17 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     """
     table, names, of_row = _table(labels, topics)
     known = ~np.isnan(table)
-    declared = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
-    scale = np.unique(
-        np.concatenate([table[known], as_finite(declared, lambda place: f"levels: number {place + 1}")])
-    )
+    cells = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
+    declared = as_finite(cells, lambda place: f"levels: number {place + 1}")
+    scale = np.unique(np.concatenate([table[known], declared]))
     several = known.sum(axis=1) >= _FEWEST
     if not several.any():
         raise InputError("labels: no pair of a topic and a document has labels in two of the sets")
-    query_ids = tuple(dict.fromkeys(of_row))
-    number = {query_id: at for at, query_id in enumerate(query_ids)}
-    topic = np.array([number[query_id] for query_id in of_row], dtype=np.int64)
-    of: _Classes | _Soft = (
-        _Classes(scale, float(rel), measurement)
-        if len(scale) <= _MOST_LEVELS
-        else _Soft(float(scale.mean()), measurement)
-    )
+    number: dict[Hashable, int] = {}
+    topic = np.array([number.setdefault(query_id, len(number)) for query_id in of_row], dtype=np.int64)
+    of: _Classes | _Soft = _Soft(float(scale.mean()), measurement)
+    if len(scale) <= _MOST_LEVELS:
+        of = _Classes(scale, float(rel), measurement)
     pairs = tuple(combinations(range(len(names)), 2))
     if reference is not None:
         at = number_of(reference, names, "reference")
@@ -348,23 +314,19 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     for pair in pairs:
         one, two = known[:, pair].T
         both = np.flatnonzero(one & two)
-        sums.append(of.collect(topic[both], table[both][:, pair], len(query_ids)))
+        sums.append(of.collect(topic[both], table[both][:, pair], len(number)))
         sides = (one & ~two, two & ~one, one & two)
-        covered.append(
-            np.stack([np.bincount(topic[side], minlength=len(query_ids)) for side in sides], axis=1)
-        )
+        covered.append(np.stack([np.bincount(topic[side], minlength=len(number)) for side in sides], axis=1))
     if len(names) > _FEWEST:
-        sums.append(of.collect_all(topic[several], table[several], len(query_ids)))
-    by_topic = np.stack([of.coefficients(one) for one in sums])
+        sums.append(of.collect_all(topic[several], table[several], len(number)))
     values, low, high, undefined = _with_intervals(sums, of, confidence, int(n_resamples), generator(rng))
     if len(names) > _FEWEST:
-        others = np.arange(len(_NAMES)) != _ALPHA
         for found in (values, low, high):
-            found[-1, others] = np.nan
+            found[-1, np.arange(len(_NAMES)) != _ALPHA] = np.nan
     counts = np.stack(sums[: len(pairs)])
     return Agreement(
         sets=names,
-        topics=query_ids,
+        topics=tuple(number),
         levels=scale,
         pairs=pairs,
         counts=counts if isinstance(of, _Classes) else np.zeros((*counts.shape[:2], 0, 0)),
@@ -375,7 +337,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         undefined=undefined,
         measurement=measurement,
         confidence=float(confidence),
-        _by_topic=by_topic,
+        _by_topic=np.stack([of.coefficients(one) for one in sums]),
     )
 
 
@@ -387,18 +349,15 @@ def _with_intervals(
     used = np.flatnonzero(sum(one.reshape(len(one), -1).any(axis=1) for one in sums))
     drawn = topic_counts(rng, len(used), n_resamples)
     tail = (1 - float(confidence)) / 2
-    values, ends, undefined = [], [], []
-    for one in sums:
-        shape = one.shape[1:]
-        values.append(of.coefficients(one.sum(axis=0)))
-        replicates = of.coefficients((drawn.T @ one[used].reshape(len(used), -1)).reshape(-1, *shape))
-        without = np.count_nonzero(np.isnan(replicates), axis=0)
-        undefined.append(without)
-        ends.append(np.full((2, len(_NAMES)), np.nan))
-        some = without < n_resamples
-        ends[-1][:, some] = np.nanquantile(replicates[:, some], [tail, 1 - tail], axis=0)
-    low, high = np.stack(ends, axis=1)
-    return np.stack(values), low, high, np.stack(undefined).astype(np.int64)
+    undefined = np.zeros((len(sums), len(_NAMES)), dtype=np.int64)
+    low, high = ends = np.full((2, len(sums), len(_NAMES)), np.nan)
+    for at, one in enumerate(sums):
+        totals = drawn.T @ one[used].reshape(len(used), -1)
+        replicates = of.coefficients(totals.reshape(-1, *one.shape[1:]))
+        undefined[at] = np.count_nonzero(np.isnan(replicates), axis=0)
+        some = undefined[at] < n_resamples
+        ends[:, at, some] = np.nanquantile(replicates[:, some], [tail, 1 - tail], axis=0)
+    return np.stack([of.coefficients(one.sum(axis=0)) for one in sums]), low, high, undefined
 
 
 def _table(
@@ -423,10 +382,9 @@ def _table(
         )
     if len(of_row) != len(cells):
         raise ParameterError(f"topics has {len(of_row)} values for {len(cells)} rows of labels")
-
-    def describe(row: int, place: int) -> str:
-        return f"labels: row {row}, set {names[place]!r}: the label"
-
     cells = cells if cells.dtype.kind == "f" else cells.astype(object)
     known = pd.notna(cells)
-    return np.where(known, as_finite(np.where(known, cells, 0), describe), np.nan), names, of_row
+    values = as_finite(
+        np.where(known, cells, 0), lambda row, place: f"labels: row {row}, set {names[place]!r}: the label"
+    )
+    return np.where(known, values, np.nan), names, of_row

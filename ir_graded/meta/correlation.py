@@ -1,7 +1,6 @@
-"""Rank correlations of system scores: Kendall's tau and AP correlation, with and without ties.
+"""Rank correlations of two sets of scores of the same systems, where higher is better.
 
-Every function takes two sets of scores of the same systems, where higher is better: arrays in the same order,
-or pandas Series or mappings, which are aligned by name. Ties are scores that are exactly equal.
+Series and mappings are aligned by name. Ties are scores that are exactly equal.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result, read_only
-from ir_graded.core.segments import Bools, Floats, exact_sum
-from ir_graded.errors import InputError
+from ir_graded.core.segments import Bools, Floats
+from ir_graded.errors import InputError, format_ids
 
-from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, reference_name
+from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, means_of, reference_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,31 +24,22 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 _FEWEST = 2
-_MOST_NAMES = 5  # names of tied systems in an error
-_DECIMALS = 12
-_VARIANTS_FOR_TIES = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
 
 
 def kendall_tau(a: Any, b: Any) -> float:
-    """Return Kendall's tau-a of two rankings of the same systems.
+    """Return Kendall's tau-a (Kendall 1938) of two rankings of the same systems.
 
     ``tau = (concordant - discordant) / (L * (L - 1) / 2)`` over the pairs of L systems. A pair that is tied
-    in either ranking counts as neither. Symmetric.
+    in either ranking counts as neither. In [-1, 1], symmetric.
 
     Args:
-        a: scores of L systems.
+        a: scores of L systems: an array, or a Series or mapping, which are aligned by name.
         b: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1].
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
 
-    Source: Kendall (1938).
-
     Example:
-        >>> from ir_graded.meta.correlation import kendall_tau
         >>> round(kendall_tau([0.1, 0.2, 0.3], [0.1, 0.3, 0.2]), 4)
         0.3333
     """
@@ -61,124 +51,112 @@ def kendall_tau(a: Any, b: Any) -> float:
 
 
 def kendall_tau_b(a: Any, b: Any) -> float:
-    """Return Kendall's tau-b, which corrects for ties, as ``scipy.stats.kendalltau``.
+    """Return Kendall's tau-b (Kendall 1945), which corrects for ties, as ``scipy.stats.kendalltau``.
 
     ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))``, where ``P`` is the number of pairs that are not
-    tied in that ranking. Without ties it equals tau-a. Symmetric.
+    tied in that ranking. Without ties it equals tau-a. In [-1, 1], symmetric; NaN if all systems of a ranking
+    are tied.
 
     Args:
-        a: scores of L systems.
+        a: scores of L systems: an array, or a Series or mapping, which are aligned by name.
         b: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1]; NaN if all systems of a ranking are tied.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
 
-    Source: Kendall (1945).
-
     Example:
-        >>> from ir_graded.meta.correlation import kendall_tau_b
         >>> round(kendall_tau_b([0.1, 0.2, 0.2], [0.1, 0.2, 0.3]), 4)
         0.8165
     """
     x, y, _ = align(a, b, "a", "b")
-    return _tau_b(x, y)
+    return float(extra("scipy.stats", "meta").kendalltau(x, y, variant="b").statistic)
 
 
 def tau_ap(reference: Any, estimate: Any) -> float:
-    """Return the AP correlation, a Kendall's tau that gives more weight to errors at the top.
+    """Return the AP correlation, a tau with more weight at the top (Yilmaz, Aslam and Robertson 2008).
 
     ``tau_ap = 2 / (L - 1) * sum_{i=2..L} n(i) / (i - 1) - 1``, where ``n(i)`` is the number of systems above
-    rank i of the estimate that are also above that system in the reference. Not symmetric.
+    rank i of the estimate that are also above that system in the reference. In [-1, 1], not symmetric.
 
     Args:
         reference: scores of L systems, none of them tied.
         estimate: other scores of the same systems, none of them tied.
 
-    Returns:
-        A value in [-1, 1].
-
     Raises:
         InputError: fewer than two systems, a score that is not finite, ties, or systems that differ.
 
-    Source: Yilmaz, Aslam and Robertson (2008).
-
     Example:
-        >>> from ir_graded.meta.correlation import tau_ap
         >>> tau_ap([0.3, 0.2, 0.1], [0.2, 0.3, 0.1]), tau_ap([0.3, 0.2, 0.1], [0.3, 0.1, 0.2])
         (0.0, 0.5)
     """
     x, y, systems = align(reference, estimate, "reference", "estimate")
-    _reject_ties(x, systems, "reference", _VARIANTS_FOR_TIES)
-    _reject_ties(y, systems, "estimate", _VARIANTS_FOR_TIES)
-    return _tau_ap(x, y)
+    _reject_ties(x, systems, "reference")
+    _reject_ties(y, systems, "estimate")
+    ranked = x[np.argsort(-y)]
+    agreeing = np.triu(_is_above(ranked, ranked)).sum(axis=0)
+    return float(2 / (len(x) - 1) * (agreeing[1:] / np.arange(1, len(x))).sum() - 1)
 
 
 def tau_ap_a(reference: Any, estimate: Any) -> float:
-    """Return the AP correlation with ties in the estimate: the mean of tau_ap over all orders of tied groups.
+    """Return the mean of tau_ap over all orders of ties in the estimate (Urbano and Marrero 2017).
 
     In a group of t systems that begins at rank p, each system is k = 0..t-1 places below rank p equally
     often, with k of the t-1 others above it. It adds the mean over k of
     ``(c + g * k / (t - 1)) / (p - 1 + k)`` to the sum of tau_ap. ``c`` is the number of systems above the
-    group, and ``g`` of those within the group, that are above the system in the reference. Not symmetric.
+    group, and ``g`` of those within the group, that are above the system in the reference. In [-1, 1], not
+    symmetric; without ties it equals tau_ap.
 
     Args:
         reference: scores of L systems, none of them tied.
         estimate: other scores of the same systems.
 
-    Returns:
-        A value in [-1, 1]; without ties it equals tau_ap.
-
     Raises:
-        InputError: fewer than two systems, a score that is not finite, ties in the reference, or
-            systems that differ.
-
-    Source: Urbano and Marrero (2017).
+        InputError: fewer than two systems, a score that is not finite, a tied reference, or other systems.
 
     Example:
-        >>> from ir_graded.meta.correlation import tau_ap_a
         >>> tau_ap_a([0.3, 0.2, 0.1], [0.5, 0.5, 0.1])
         0.5
     """
     x, y, systems = align(reference, estimate, "reference", "estimate")
-    _reject_ties(x, systems, "reference", "use tau_ap_b for ties in both, tau_ap_a for ties in the estimate")
+    _reject_ties(x, systems, "reference")
     total = 0.0
     for score in np.unique(y):
         group, above = y == score, y > score
-        inside = _is_above(x[group], x[group])
-        total += _expected_terms(_is_above(x[above], x[group]), inside, int(above.sum()))
+        place = np.arange(np.count_nonzero(group))
+        weight = 1 / np.maximum(np.count_nonzero(above) + place, 1)
+        outside, inside = (np.count_nonzero(_is_above(x[others], x[group])) for others in (above, group))
+        terms = outside * weight.sum() + inside * (weight * place).sum() / max(len(place) - 1, 1)
+        total += terms / len(place)
     return float(2 / (len(x) - 1) * total - 1)
 
 
 def tau_ap_b(a: Any, b: Any) -> float:
-    """Return the AP correlation with ties in both rankings, symmetric.
+    """Return the AP correlation with ties in both rankings, symmetric (Urbano and Marrero 2017).
 
     This is the mean over the two directions of ``2 / m * sum c_i / (p_i - 1) - 1``. The sum is over the m
     systems outside the top tie group of the estimate of that direction, ``p_i`` is the rank of the first
-    member of the tie group of i, and ``c_i`` the number of systems strictly above i in both rankings.
+    member of the tie group of i, and ``c_i`` the number of systems strictly above i in both rankings. In
+    [-1, 1]; without ties the mean of tau_ap in the two directions, NaN if all systems of a ranking are tied.
 
     Args:
-        a: scores of L systems.
+        a: scores of L systems: an array, or a Series or mapping, which are aligned by name.
         b: other scores of the same systems.
-
-    Returns:
-        A value in [-1, 1]; without ties the mean of tau_ap in the two directions. NaN if all systems of a
-        ranking are tied.
 
     Raises:
         InputError: fewer than two systems, a score that is not finite, or systems that differ.
 
-    Source: Urbano and Marrero (2017).
-
     Example:
-        >>> from ir_graded.meta.correlation import tau_ap_b
         >>> round(tau_ap_b([0.3, 0.2, 0.2, 0.1], [0.5, 0.5, 0.1, 0.0]), 4)
         0.4167
     """
     x, y, _ = align(a, b, "a", "b")
-    return _tau_ap_b(x, y)
+    agreeing = (_is_above(x, x) & _is_above(y, y)).sum(axis=0)
+    ways = []
+    for estimate in (x, y):
+        above = _is_above(estimate, estimate).sum(axis=0)
+        outside = above > 0
+        ways.append(2 * (agreeing[outside] / above[outside]).mean() - 1 if outside.any() else np.nan)
+    return float(sum(ways) / 2)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,11 +170,9 @@ class RankCorrelations(Result):
         kendall: Kendall's tau of each measure with the reference.
         kendall_variant: ``"tau"``, or ``"tau_b"`` if one of the two rankings has ties.
         tau_ap: AP correlation of each measure, as the estimate, with the reference.
-        tau_ap_variant: ``"tau_ap"``; ``"tau_ap_a"`` if only the measure has ties; ``"tau_ap_b"`` if the
-            reference has ties.
+        tau_ap_variant: ``"tau_ap"``, ``"tau_ap_a"`` or ``"tau_ap_b"``.
         tied: whether any systems are tied, by measure.
-        matrix: Kendall's tau of all pairs of measures, measures x measures; tau_b, which equals tau without
-            ties.
+        matrix: Kendall's tau_b of all pairs of measures, measures x measures.
     """
 
     reference: str
@@ -226,13 +202,12 @@ class RankCorrelations(Result):
 def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     """Correlate the rankings of systems by measures, using means over the topics.
 
-    If neither ranking has ties, tau and tau_ap are used. Otherwise tau_b is used, with tau_ap_a if the
-    reference (the truth) has no ties, else tau_ap_b. The result names the variants. Means are rounded to 12
-    decimals first, so that the order of the topics neither makes nor breaks a tie.
+    Without ties tau and tau_ap are used, else tau_b, with tau_ap_a if the reference (the truth) has no ties,
+    or tau_ap_b. Means are rounded to 12 decimals, so that the order of topics neither makes nor breaks a tie.
 
     Args:
         by_measure: result of ``ir_graded.evaluate``, or a mapping from measure to score matrix, topics x
-            systems. Topics and systems in another order are aligned by name.
+            systems, which are aligned by name.
         reference: measure to compare the others with, as an object or by its printed name.
 
     Raises:
@@ -241,7 +216,6 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     Source: Sakai and Robertson (2008), Tables 4 and 5.
 
     Example:
-        >>> from ir_graded.meta.correlation import rank_correlations
         >>> ap = [[0.9, 0.5, 0.3], [0.8, 0.4, 0.2]]
         >>> rr = [[1.0, 0.5, 0.5], [1.0, 1.0, 1.0]]
         >>> rank_correlations({"AP": ap, "RR": rr}, reference="AP").to_frame().round(3)
@@ -255,88 +229,46 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
     matrices = matrices_by_measure(by_measure)
     name = reference_name(reference, matrices)
     measures = tuple(matrices)
-    values = [matrix.values.T for matrix in matrices.values()]
-    means = [(exact_sum(of_runs) / of_runs.shape[1]).round(_DECIMALS) for of_runs in values]
+    means = [means_of(matrix) for matrix in matrices.values()]
     tied = np.array([len(np.unique(mean)) < len(mean) for mean in means])
-    taus = np.array([[_tau_b(one, other) for other in means] for one in means])
+    taus = np.array([[kendall_tau_b(one, other) for other in means] for one in means])
     at = measures.index(name)
-    either = tied | tied[at]
     of_ap, variants = zip(*(fitting_tau_ap(means[at], mean) for mean in means), strict=True)
     return RankCorrelations(
         reference=name,
         measures=measures,
         runs=next(iter(matrices.values())).runs,
         kendall=taus[at].copy(),
-        kendall_variant=tuple("tau_b" if ties else "tau" for ties in either),
+        kendall_variant=tuple("tau_b" if ties else "tau" for ties in tied | tied[at]),
         tau_ap=np.array(of_ap),
         tau_ap_variant=variants,
         tied=tied,
-        matrix=pd.DataFrame(
-            read_only(taus), index=pd.Index(measures), columns=pd.Index(measures), copy=False
-        ),
+        matrix=pd.DataFrame(read_only(taus), list(measures), list(measures), copy=False),
     )
 
 
 def fitting_tau_ap(reference: Floats, estimate: Floats) -> tuple[float, str]:
     """Return the AP correlation of two rankings in the variant for their ties, and the variant name."""
     if len(np.unique(reference)) < len(reference):
-        return _tau_ap_b(reference, estimate), "tau_ap_b"
+        return tau_ap_b(reference, estimate), "tau_ap_b"
     if len(np.unique(estimate)) < len(estimate):
         return tau_ap_a(reference, estimate), "tau_ap_a"
-    return _tau_ap(reference, estimate), "tau_ap"
-
-
-def _tau_b(x: Floats, y: Floats) -> float:
-    tau: float = extra("scipy.stats", "meta").kendalltau(x, y, variant="b").statistic
-    return float(tau)
-
-
-def _tau_ap(reference: Floats, estimate: Floats) -> float:
-    ranked = reference[np.argsort(-estimate)]
-    agreeing = np.triu(_is_above(ranked, ranked)).sum(axis=0)
-    return float(2 / (len(ranked) - 1) * (agreeing[1:] / np.arange(1, len(ranked))).sum() - 1)
-
-
-def _tau_ap_b(x: Floats, y: Floats) -> float:
-    agreeing = (_is_above(x, x) & _is_above(y, y)).sum(axis=0)
-    return (_tau_ap_b_one_way(agreeing, x) + _tau_ap_b_one_way(agreeing, y)) / 2
-
-
-def _tau_ap_b_one_way(agreeing: Any, estimate: Floats) -> float:
-    above = _is_above(estimate, estimate).sum(axis=0)
-    below_top = above > 0
-    if not below_top.any():
-        return float("nan")
-    return float(2 * (agreeing[below_top] / above[below_top]).mean() - 1)
+    return tau_ap(reference, estimate), "tau_ap"
 
 
 def _is_above(one: Floats, other: Floats) -> Bools:
     """Return whether the system of each row is above that of each column."""
-    higher: Bools = one[:, np.newaxis] > other
-    return higher
+    return np.asarray(one[:, np.newaxis] > other)
 
 
-def _expected_terms(outside: Bools, inside: Bools, above: int) -> float:
-    """Return the terms of a tied group in the sum of tau_ap, averaged over its orders."""
-    size = inside.shape[1]
-    places = np.arange(size)
-    ranks_above = above + places
-    weight = np.zeros(size)
-    np.divide(1.0, ranks_above, out=weight, where=ranks_above > 0)
-    total = outside.sum() * weight.sum()
-    if size > 1:
-        total += inside.sum() * (weight * places).sum() / (size - 1)
-    return float(total / size)
-
-
-def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str, advice: str) -> None:
+def _reject_ties(scores: Floats, systems: tuple[Hashable, ...], which: str) -> None:
     values, counts = np.unique(scores, return_counts=True)
     if len(values) == len(scores):
         return
     best = values[counts > 1].max()
-    tied = [repr(name) for name, score in zip(systems, scores, strict=True) if score == best]
-    more = f" and {len(tied) - _MOST_NAMES} more" if len(tied) > _MOST_NAMES else ""
-    raise InputError(f"systems {', '.join(tied[:_MOST_NAMES])}{more} are tied in the {which}: {advice}")
+    tied = [name for name, score in zip(systems, scores, strict=True) if score == best]
+    advice = "use tau_ap_a for ties in the estimate, tau_ap_b for ties in both"
+    raise InputError(f"systems {format_ids(tied)} are tied in the {which}: {advice}")
 
 
 def align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tuple[Hashable, ...]]:
@@ -365,8 +297,5 @@ def _scores_and_names(given: Any, which: str) -> tuple[Floats, tuple[Hashable, .
         names = tuple(given.index)
     cells = as_cells(given, which, "one number per system", dimensions=1)
     check_unique("system", names, which)
-
-    def describe(system: int) -> str:
-        return f"{which}: the score of system {(names or range(len(cells)))[system]!r}"
-
-    return as_finite(cells, describe), names
+    systems = names or range(len(cells))
+    return as_finite(cells, lambda at: f"{which}: the score of system {systems[at]!r}"), names

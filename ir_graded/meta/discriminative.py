@@ -30,13 +30,13 @@ class DiscriminativePower(Result):
 
     Attributes:
         power: share of the pairs with ASL < alpha, from 0 to 1.
-        required_difference: the difference of means that suffices for significance. With the bootstrap test:
-            the largest of ``required_differences``. With other tests: the smallest observed difference from
-            which on all pairs were significant, or NaN.
+        required_difference: the difference of means that suffices for significance: the largest of
+            ``required_differences`` or, in other tests, the smallest observed difference from which on all
+            pairs were significant, or NaN.
         asl: achieved significance level of each pair, a Series by run_a and run_b.
-        differences: observed difference of means of each pair, run_a - run_b, a Series by run_a and
-            run_b.
-        required_differences: required difference of each pair; None if the test is not the bootstrap.
+        differences: observed difference of means of each pair, run_a - run_b.
+        required_differences: required difference of each pair by the bootstrap, ``|mean(w*)|`` of the
+            replicate with the ``max(1, round(B * alpha))``-th largest ``|t(w*)|``; None for other tests.
         alpha: significance level.
         test: name of the test.
         n_resamples: number of replicates.
@@ -95,10 +95,10 @@ def discriminative_power(
 
     For a pair, z are the differences per topic and n is the number of topics. The bootstrap test compares
     ``t(z) = mean(z) / (sd(z) / sqrt(n))`` with the statistics of B replicates ``w*`` of the shifted
-    ``w = z - mean(z)``: ``ASL = #{|t(w*)| >= |t(z)|} / B``, two-sided. Identical systems have
-    ASL 1, a constant difference has ASL 0. A replicate of equal values has t = 0 if they are 0, else t is
-    infinite. Statistics closer than 1e-12 count as equal. An ASL of 0 means less than ``1 / B``; it counts as
-    significant at any alpha, as in the papers, so alpha should be at least ``1 / B``.
+    ``w = z - mean(z)``: ``ASL = #{|t(w*)| >= |t(z)|} / B``, two-sided. Identical systems have ASL 1, a
+    constant difference has ASL 0. A replicate of equal values has t = 0 if they are 0, else t is infinite.
+    Statistics closer than 1e-12 count as equal. An ASL of 0 means less than ``1 / B`` and counts as
+    significant at any alpha, as in the papers.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
@@ -109,22 +109,15 @@ def discriminative_power(
         memory_mib: limit for the working arrays, in MiB; inf for no limit.
         progress: whether to show a progress bar; None shows one on a terminal if the work is long.
 
-    Returns:
-        The power with the ASL, difference and required difference of each pair. The required difference of
-        a pair by the bootstrap is ``|mean(w*)|`` of the replicate with the ``max(1, round(B * alpha))``-th
-        largest ``|t(w*)|``.
-
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: an option is unknown or out of its range.
 
     Warns:
         CoverageWarning: alpha is below ``1 / B`` in a test with ASLs of 0, the bootstrap or Tukey HSD.
 
-    Source:
-        Sakai, "Evaluating evaluation metrics based on the bootstrap" (SIGIR 2006); the randomised Tukey HSD:
-        Carterette, "Multiple testing in statistical analysis of systems-based IR experiments" (TOIS 2012).
+    Source: Sakai, "Evaluating evaluation metrics based on the bootstrap" (SIGIR 2006); the randomised Tukey
+    HSD: Carterette, "Multiple testing in statistical analysis of systems-based IR experiments" (TOIS 2012).
 
     Example:
         >>> import pandas as pd
@@ -138,6 +131,8 @@ def discriminative_power(
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
     """
+    import pandas as pd
+
     if test in ("bootstrap", "tukey_hsd") and alpha < 1 / n_resamples:
         warnings.warn(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: an ASL "
@@ -149,21 +144,18 @@ def discriminative_power(
     pairs = Pairs.of(len(matrix.runs))
     limits = {"memory_mib": memory_mib, "progress": progress}
     paired, (asl, required) = _outcome(matrix, test, alpha, n_resamples, rng, **limits)
-    import pandas as pd
-
+    significant = asl < float(alpha)
     names = pd.Index(list(matrix.runs), tupleize_cols=False)
     index = pd.MultiIndex.from_arrays([names[pairs.first], names[pairs.second]], names=["run_a", "run_b"])
     differences = paired.mean(paired.total(pairs))
-    sufficient = (
-        _smallest_sufficient(np.abs(differences), asl < float(alpha)) if required is None else required.max()
-    )
+    least = _smallest_sufficient(np.abs(differences), significant) if required is None else required.max()
 
     def series(values: Floats, name: str) -> pd.Series[float]:
         return pd.Series(read_only(values), index=index, name=name, copy=False)
 
     return DiscriminativePower(
-        power=float(np.mean(asl < float(alpha))),
-        required_difference=float(sufficient),
+        power=float(np.mean(significant)),
+        required_difference=float(least),
         asl=series(asl, "asl"),
         differences=series(differences, "difference"),
         required_differences=None if required is None else series(required, "required_difference"),
@@ -190,7 +182,7 @@ def _outcome(
         return paired, TESTS[test].of_pairs(given)
 
 
-def _smallest_sufficient(sizes: Floats, significant: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+def _smallest_sufficient(sizes: Floats, significant: Bools) -> float:
     """Return the smallest size from which on all pairs were significant, or NaN."""
     unsure = sizes[~significant].max(initial=-1.0)
     sure = sizes[sizes > unsure + TOLERANCE * abs(unsure)]

@@ -54,14 +54,10 @@ class ConfidenceIntervals(Result):
         import pandas as pd
 
         order = np.argsort(-self.mean[0], kind="stable")
+        ends = np.stack([self.mean, self.low, self.high], axis=1)[:, :, order]
+        index = pd.Index([self.runs[number] for number in order], name="run", tupleize_cols=False)
         columns = pd.MultiIndex.from_product([self.measures, ["mean", "low", "high"]])
-        ends = np.stack([self.mean, self.low, self.high], axis=1)
-        names = [self.runs[number] for number in order]
-        return pd.DataFrame(
-            ends[:, :, order].transpose(2, 0, 1).reshape(len(order), -1),
-            index=pd.Index(names, name="run", tupleize_cols=False),
-            columns=columns,
-        )
+        return pd.DataFrame(ends.reshape(-1, len(order)).T, index, columns)
 
     def plot(self, measure: str | None = None, ax: Axes | None = None) -> Figure:
         """Plot the leaderboard by one measure (by default the first) into ``ax`` or a new figure."""
@@ -88,17 +84,12 @@ def confidence_intervals(
         n_resamples: number of replicates B, at least 1.
         rng: a seed or a generator.
 
-    Returns:
-        Mean, low and high of each system by each measure, in the units of the measure.
-
     Raises:
-        InputError: there are fewer than two topics, a score is not finite, or measures, topics or systems
-            do not match.
+        InputError: fewer than two topics, a score that is not finite, or other topics or systems.
         ParameterError: an option is out of its range.
 
-    Source:
-        Efron, "Bootstrap methods: another look at the jackknife" (Annals of Statistics, 1979); Efron and
-        Tibshirani, "An introduction to the bootstrap" (1993), chapter 13.
+    Source: Efron, "Bootstrap methods" (Annals of Statistics, 1979); Efron and Tibshirani, "An introduction to
+    the bootstrap" (1993), chapter 13.
 
     Example:
         >>> import pandas as pd
@@ -117,20 +108,17 @@ def confidence_intervals(
     means = exact_sum(values) / topics
     # Centre at the mean, so that the interval of equal scores has width 0.
     centred = values - means[:, :, np.newaxis]
-    replicates = np.empty((measures, systems, int(n_resamples)))
-    done = 0
-    for size in replicate_blocks(int(n_resamples), topics + measures * systems):
-        replicates[:, :, done : done + size] = centred @ topic_counts(source, topics, size)
-        done += size
+    blocks = replicate_blocks(int(n_resamples), topics + measures * systems)
+    replicates = np.concatenate([centred @ topic_counts(source, topics, size) for size in blocks], axis=2)
     tail = (1 - float(confidence)) / 2
-    low, high = means + np.quantile(replicates / topics, [tail, 1 - tail], axis=2)
-    least, most = values.min(axis=2), values.max(axis=2)
+    ends = means + np.quantile(replicates / topics, [tail, 1 - tail], axis=2)
+    low, high = np.clip(ends, values.min(axis=2), values.max(axis=2))
     return ConfidenceIntervals(
         measures=tuple(matrices),
         runs=next(iter(matrices.values())).runs,
         mean=means,
-        low=np.clip(low, least, most),
-        high=np.clip(high, least, most),
+        low=low,
+        high=high,
         confidence=float(confidence),
         n_resamples=int(n_resamples),
         topics=topics,
@@ -145,9 +133,7 @@ _FEWEST_OTHERS = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PredictionPowered(Result):
-    """Means of systems, or differences from a baseline, with prediction-powered intervals.
-
-    All arrays have the shape ``(measures, runs)``.
+    """Means, or differences from a baseline, with intervals; arrays have the shape ``(measures, runs)``.
 
     Attributes:
         measures: printed names of the measures.
@@ -240,8 +226,7 @@ def prediction_powered(
     Warns:
         UserWarning: fewer than 20 topics are labelled.
 
-    Source:
-        Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference" (2023).
+    Source: Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference" (2023).
 
     Example:
         >>> import numpy as np
@@ -251,12 +236,13 @@ def prediction_powered(
         >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
         ([[0.59, 0.75]], [[True, True]])
     """
-    measures, labelled, model, systems, topics = _paired(human, llm, 1 if baseline is None else _FEWEST)
+    measures, labelled, model, runs = _paired(human, llm, 1 if baseline is None else _FEWEST)
     if baseline is not None:
-        at = number_of(baseline, systems, "baseline")
+        at = number_of(baseline, runs, "baseline")
         labelled, model = (np.delete(v - v[:, [at]], at, axis=1) for v in (labelled, model))
-        systems = tuple(system for system in systems if system != baseline)
-    n, N = len(topics), model.shape[2] - len(topics)
+        runs = tuple(run for run in runs if run != baseline)
+    n = labelled.shape[2]
+    N = model.shape[2] - n
     if n < _FEW:
         warnings.warn(
             f"only {n} topics have human labels: below {_FEW}, intervals miss more often than stated",
@@ -269,7 +255,7 @@ def prediction_powered(
         )
     Y, f, F = labelled, model[:, :, :n], model[:, :, n:]
     weight = _tuning(Y, f, model) if power_tuning is None else np.full(Y.shape[:2], float(power_tuning))
-    one = 1 if quantile == "t" else 0
+    one = int(quantile == "t")
     rest = Y - weight[:, :, np.newaxis] * f
     of_model = weight**2 * F.var(axis=2, ddof=one if power_tuning else 0) / N
     of_rest, of_labels = (values.var(axis=2, ddof=one) / n for values in (rest, Y))
@@ -291,7 +277,7 @@ def prediction_powered(
     ]
     return PredictionPowered(
         measures=measures,
-        runs=systems,
+        runs=runs,
         baseline=baseline,
         **dict(zip(PredictionPowered.COLUMNS, found, strict=False)),
         n_labelled=n,
@@ -302,24 +288,19 @@ def prediction_powered(
 
 def _paired(
     human: Any, llm: Any, fewest_runs: int
-) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...], tuple[Hashable, ...]]:
-    """Return measures, human and model scores (measures x systems x topics), systems and labelled topics.
-
-    The labelled topics come first under the model.
-    """
+) -> tuple[tuple[str, ...], Floats, Floats, tuple[Hashable, ...]]:
+    """Return measures, human and model scores (measures x runs x topics, labelled ones first), and runs."""
     of_human, of_model = (matrices_by_measure(scores, fewest_runs) for scores in (human, llm))
     if set(of_human) != set(of_model):
         raise InputError(
             f"the measures differ: {', '.join(of_human)} by humans, {', '.join(of_model)} by the model"
         )
     first, second = next(iter(of_human.values())), next(iter(of_model.values()))
-    known = dict.fromkeys(second.topics)
-    missing = [topic for topic in first.topics if topic not in known]
-    if missing:
+    known = set(second.topics)
+    if missing := [topic for topic in first.topics if topic not in known]:
         raise InputError(f"topic {missing[0]!r} has human labels but no scores under the model")
-    labelled = set(first.topics)
-    topics = (*first.topics, *(topic for topic in second.topics if topic not in labelled))
-    if len(topics) == len(labelled):
+    topics = tuple(dict.fromkeys((*first.topics, *second.topics)))
+    if len(topics) == len(first.topics):
         raise InputError("all topics have human labels; add topics that have labels of the model only")
     order = ScoreMatrix(np.zeros((len(topics), len(first.runs))), topics, first.runs)
     return (
@@ -327,14 +308,14 @@ def _paired(
         np.stack([matrix.values.T for matrix in of_human.values()]),
         np.stack([of_model[name].aligned(order, f"{name} by the model").values.T for name in of_human]),
         first.runs,
-        first.topics,
     )
 
 
 def _tuning(Y: Floats, f: Floats, together: Floats) -> Floats:
     """Return lambda of each measure and system; 0 if the scores under the model are all equal."""
     n, N = Y.shape[2], together.shape[2] - Y.shape[2]
-    covariance = ((Y - Y.mean(axis=2, keepdims=True)) * (f - f.mean(axis=2, keepdims=True))).mean(axis=2)
+    of_labels, of_model = (values - values.mean(axis=2, keepdims=True) for values in (Y, f))
+    covariance = (of_labels * of_model).mean(axis=2)
     variance = (1 + n / N) * together.var(axis=2, ddof=1)
     equal = np.ptp(together, axis=2) <= ROUNDING * np.abs(together).max(axis=2)
     return np.clip(np.where(equal, 0.0, covariance) / np.where(equal, 1.0, variance), 0.0, 1.0)

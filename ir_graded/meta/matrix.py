@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import reprlib
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,13 +37,7 @@ _KINDS = "biufOUS"
 
 @dataclass(frozen=True, eq=False)
 class ScoreMatrix:
-    """Scores of systems on topics by one measure.
-
-    Attributes:
-        values: the scores, shape ``(topics, systems)``, float64.
-        topics: names of the rows.
-        runs: names of the columns.
-    """
+    """Scores of systems on topics by one measure, shape ``(topics, runs)``."""
 
     values: Floats
     topics: tuple[Hashable, ...]
@@ -58,11 +51,6 @@ class ScoreMatrix:
 
         The topics of a table are its index, if it has a name or holds values that are not whole numbers.
         Otherwise they are its column named topic, topic_id, query_id, qid, num or similar, in any position.
-
-        Raises:
-            InputError: the scores are not a matrix of numbers, there are fewer than two topics or too few
-                systems, a score is NaN, infinite or larger than 1e130, a name is empty or appears twice, or a
-                column may hold topics or scores.
         """
         if isinstance(scores, ScoreMatrix):
             return scores
@@ -77,8 +65,8 @@ class ScoreMatrix:
         cells = as_cells(table, name, "a topics x systems matrix of numbers", dimensions=2)
         named = hasattr(table, "index") and hasattr(table, "columns")
         topics = tuple(table.index if named else range(cells.shape[0]))
-        systems = tuple(table.columns if named else range(cells.shape[1]))
-        matrix = cls.checked(cells, topics, systems, name, fewest_runs)
+        runs = tuple(table.columns if named else range(cells.shape[1]))
+        matrix = cls.checked(cells, topics, runs, name, fewest_runs)
         _reject_id_columns(matrix, suspects, name, advice)
         return matrix
 
@@ -86,8 +74,7 @@ class ScoreMatrix:
     def of_measure(cls, scores: Any, measure: str, fewest_runs: int) -> ScoreMatrix:
         """Create a matrix from Scores. All columns are runs, even if they are named like topics."""
         table = scores.matrix(measure)
-        topics, systems = tuple(table.index), tuple(table.columns)
-        return cls.checked(table.to_numpy(), topics, systems, measure, fewest_runs)
+        return cls.checked(table.to_numpy(), tuple(table.index), tuple(table.columns), measure, fewest_runs)
 
     @classmethod
     def checked(
@@ -102,16 +89,10 @@ class ScoreMatrix:
         _check_names("topic", topics, name)
         _check_names("system", runs, name, fewest_runs)
 
-        def describe(topic: int, system: int) -> str:
-            return f"{name}: topic {topics[topic]!r}, system {runs[system]!r}: the score"
+        def describe(topic: int, run: int) -> str:
+            return f"{name}: topic {topics[topic]!r}, system {runs[run]!r}: the score"
 
         return cls(as_finite(cells, describe, _LARGEST), topics, runs)
-
-    def of_runs(self, runs: Sequence[Hashable], name: str) -> ScoreMatrix:
-        """Return the matrix of some of the runs. Raises InputError if they are too few."""
-        _check_names("system", tuple(runs), name)
-        places = [self.runs.index(system) for system in runs]
-        return ScoreMatrix(self.values[:, places], self.topics, tuple(runs))
 
     def aligned(self, other: ScoreMatrix, name: str) -> ScoreMatrix:
         """Return the matrix in the order of another matrix. Raises InputError if names differ."""
@@ -146,13 +127,12 @@ def _with_topic_index(table: Any, name: str, advice: str) -> tuple[Any, set[Hash
         names = " and ".join(repr(table.columns[place]) for place in places)
         raise InputError(f"{name}: the columns {names} may both hold the topics; {advice}")
     place = places[0]
-    topics = table.iloc[:, place]
+    column, topics = table.columns[place], table.iloc[:, place]
     # The name of the first column is sufficient, since topics may be numbers such as 31.2.
     if place and (pd.to_numeric(topics, errors="coerce") % 1 > 0).any():
-        column = table.columns[place]
         raise InputError(f"{name}: the column {column!r} is named like topics but holds scores; {advice}")
-    others = [other for other in range(len(table.columns)) if other != place]
-    return table.iloc[:, others].set_axis(pd.Index(topics.tolist()), axis=0), set()
+    others = table.iloc[:, np.arange(len(table.columns)) != place]
+    return others.set_axis(pd.Index(topics.tolist()), axis=0), set()
 
 
 def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice: str) -> None:
@@ -160,7 +140,7 @@ def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, 
     values = np.sort(matrix.values, axis=0)
     distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
     ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < EXACT_INTEGERS_BELOW)
-    wrong = [system for system, is_id in zip(matrix.runs, ids, strict=True) if is_id and system in suspects]
+    wrong = [run for run, is_id in zip(matrix.runs, ids, strict=True) if is_id and run in suspects]
     if wrong and not ids.all():
         raise InputError(
             f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, because it holds "
@@ -172,9 +152,8 @@ def _is_topic_name(column: Hashable, place: int) -> bool:
     """Return whether a column with this name and position holds the topics."""
     if not isinstance(column, str):
         return False
-    if place == 0 and column.strip().lower() in _UNNAMED:
-        return True
-    return "".join(filter(str.isalnum, column)).lower() in _TOPIC_COLUMNS
+    unnamed = place == 0 and column.strip().lower() in _UNNAMED
+    return unnamed or "".join(filter(str.isalnum, column)).lower() in _TOPIC_COLUMNS
 
 
 def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int = _FEWEST) -> None:
@@ -196,11 +175,7 @@ def check_unique(kind: str, names: tuple[Hashable, ...], name: str) -> None:
 
 
 def as_cells(given: Any, name: str, expected: str, dimensions: int) -> np.ndarray[Any, Any]:
-    """Return an array of values that may be numbers; masked values become NaN.
-
-    Raises:
-        InputError: the array has other dimensions or a type without real numbers.
-    """
+    """Return an array of values that may be numbers; masked values become NaN. Raises InputError."""
     try:
         if isinstance(given, np.ma.MaskedArray):
             given = np.ma.filled(given.astype(object), math.nan)
@@ -215,11 +190,7 @@ def as_cells(given: Any, name: str, expected: str, dimensions: int) -> np.ndarra
 
 
 def as_finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest: float = math.inf) -> Floats:
-    """Return the numbers in an array, as float64.
-
-    Raises:
-        InputError: a value is not a number, not finite or too large.
-    """
+    """Return the numbers in an array, as float64. Raises InputError for others, or for too large ones."""
     try:
         with np.errstate(over="ignore"):
             values = np.array(cells, dtype=np.float64)
@@ -231,7 +202,8 @@ def as_finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest
             return values
         place = tuple(wrong[0].tolist())
     bound = "" if math.isinf(largest) else f" up to {largest:g}"
-    raise InputError(f"{describe(*place)} is {_format_cell(cells[place])}, expected a finite number{bound}")
+    cell = cells[place].item() if isinstance(cells[place], np.generic) else cells[place]
+    raise InputError(f"{describe(*place)} is {short_repr(cell)}, expected a finite number{bound}")
 
 
 def _is_number(cell: Any) -> bool:
@@ -240,13 +212,6 @@ def _is_number(cell: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return np.ndim(cell) == 0
-
-
-def _format_cell(cell: Any) -> str:
-    """Format a wrong score. Python does not print whole numbers of thousands of digits."""
-    if isinstance(cell, int):
-        return "a huge whole number"
-    return reprlib.repr(str(cell)) if isinstance(cell, str) else str(cell)
 
 
 def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...], name: str) -> list[int]:
@@ -261,12 +226,7 @@ def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...
 
 
 def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
-    """Return one matrix per measure, over the same topics and systems in one order.
-
-    Raises:
-        InputError: there is no measure, two have the same name, a matrix is wrong, or topics or systems
-            differ.
-    """
+    """Return one matrix per measure, over the same topics and systems in one order. Raises InputError."""
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
         scores = {name: ScoreMatrix.of_measure(scores, name, fewest_runs) for name in scores.names}
     if not isinstance(scores, Mapping) or not scores:
@@ -287,15 +247,13 @@ def reference_name(reference: Any, measures: Collection[str], option: str = "ref
     raise InputError(f"{option} {reference!s} is not among the measures {', '.join(measures)}")
 
 
-def number_of(system: Any, systems: Sequence[Hashable], option: str) -> int:
-    """Return the position of a system. Raises ParameterError if no system has this name."""
-    if system not in systems:
-        hint = (meant := did_you_mean(system, systems, 1)) and f"; {meant}"
-        of_all = f" ({len(systems)} in total)" if len(systems) > MOST_IDS else ""
-        raise ParameterError(
-            f"{option}={short_repr(system)} must be one of {format_ids(systems)}{of_all}{hint}"
-        )
-    return systems.index(system)
+def number_of(run: Any, runs: Sequence[Hashable], option: str) -> int:
+    """Return the position of a run. Raises ParameterError if no run has this name."""
+    if run not in runs:
+        hint = (meant := did_you_mean(run, runs, 1)) and f"; {meant}"
+        of_all = f" ({len(runs)} in total)" if len(runs) > MOST_IDS else ""
+        raise ParameterError(f"{option}={short_repr(run)} must be one of {format_ids(runs)}{of_all}{hint}")
+    return runs.index(run)
 
 
 def means_of(matrix: ScoreMatrix) -> Floats:
@@ -308,21 +266,18 @@ def ranks_of(means: Floats) -> Ints:
     return np.asarray(1 + np.count_nonzero(means[np.newaxis] > means[:, np.newaxis], axis=1))
 
 
-def best_first(means: Floats, systems: Sequence[Hashable]) -> list[int]:
-    """Return the numbers of the systems in descending order of means, then by name."""
-    return sorted(range(len(means)), key=lambda at: (-means[at], str(systems[at])))
+def best_first(means: Floats, runs: Sequence[Hashable]) -> list[int]:
+    """Return the numbers of the runs in descending order of means, then by name."""
+    return sorted(range(len(means)), key=lambda at: (-means[at], str(runs[at])))
 
 
 def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
-    """Return the n systems with the highest means by a measure, best first; ties at the border by name.
+    """Return the matrices of the n systems with the highest means by a measure, best first, ties by name.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
         n: number of systems, at least 2; all if there are fewer.
         by: the measure.
-
-    Returns:
-        The matrix of each measure, as input for ``compare_measures`` and related functions.
 
     Raises:
         InputError: a matrix is wrong, or the measure does not exist.
@@ -342,15 +297,12 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
 
 
 def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[str, pd.DataFrame]:
-    """Return one system of each team, drawn at random as in Sakai and Robertson (2008).
+    """Return the matrices of one system of each team, drawn at random as in Sakai and Robertson (2008).
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
-        teams: the team of each system; entries for other systems are ignored.
+        teams: the team of each system; entries for others are ignored. Systems get the order of their teams.
         rng: a seed or a generator.
-
-    Returns:
-        The matrix of each measure, systems in the order of the teams' names.
 
     Raises:
         InputError: a system has no team, there are fewer than two teams, or a matrix is wrong.
@@ -365,10 +317,10 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
         raise InputError("teams: expected a mapping from systems to teams")
     matrices = matrices_by_measure(scores)
     members: dict[str, list[Hashable]] = {}
-    for system in sorted(next(iter(matrices.values())).runs, key=str):
-        if system not in teams:
-            raise InputError(f"teams: run {system!r} has no team; add an entry for it")
-        members.setdefault(str(teams[system]), []).append(system)
+    for run in sorted(next(iter(matrices.values())).runs, key=str):
+        if run not in teams:
+            raise InputError(f"teams: run {run!r} has no team; add an entry for it")
+        members.setdefault(str(teams[run]), []).append(run)
     source = generator(rng)
     return _kept(
         matrices, [members[team][int(source.choice(len(members[team])))] for team in sorted(members)]
@@ -378,11 +330,10 @@ def one_per_team(scores: Any, teams: Mapping[Any, Any], rng: Seed = 0) -> dict[s
 def drop_identical(scores: Any) -> tuple[dict[str, pd.DataFrame], dict[Hashable, Hashable]]:
     """Remove systems that equal an earlier system on every topic by every measure.
 
+    Return the matrix of each measure, and a dict from each dropped system to the system that it equals.
+
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices.
-
-    Returns:
-        The matrix of each measure, and a dict from each dropped system to the system that it equals.
 
     Raises:
         InputError: a matrix is wrong, or only one system is left.
@@ -396,20 +347,21 @@ def drop_identical(scores: Any) -> tuple[dict[str, pd.DataFrame], dict[Hashable,
     matrices = matrices_by_measure(scores)
     first: dict[bytes, Hashable] = {}
     dropped = {}
-    for number, system in enumerate(next(iter(matrices.values())).runs):
+    for number, run in enumerate(next(iter(matrices.values())).runs):
         key = b"".join(matrix.values[:, number].tobytes() for matrix in matrices.values())
-        if first.setdefault(key, system) != system:
-            dropped[system] = first[key]
+        if first.setdefault(key, run) != run:
+            dropped[run] = first[key]
     return _kept(matrices, [*first.values()]), dropped
 
 
-def _kept(matrices: Mapping[str, ScoreMatrix], systems: list[Hashable]) -> dict[str, pd.DataFrame]:
-    """Return the tables of some of the systems."""
+def _kept(matrices: Mapping[str, ScoreMatrix], runs: list[Hashable]) -> dict[str, pd.DataFrame]:
+    """Return the tables of some of the runs."""
     import pandas as pd
 
     tables = {}
     for name, matrix in matrices.items():
-        kept = matrix.of_runs(systems, f"{name}: systems kept")
-        index = pd.Index(kept.topics, name="topic", tupleize_cols=False)
-        tables[name] = pd.DataFrame(kept.values, index=index, columns=pd.Index(systems, tupleize_cols=False))
+        _check_names("system", tuple(runs), f"{name}: systems kept")
+        index = pd.Index(matrix.topics, name="topic", tupleize_cols=False)
+        values = matrix.values[:, [matrix.runs.index(run) for run in runs]]
+        tables[name] = pd.DataFrame(values, index=index, columns=pd.Index(runs, tupleize_cols=False))
     return tables

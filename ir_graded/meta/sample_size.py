@@ -1,12 +1,9 @@
-"""Effect sizes, and topic set size design: power, number of topics and detectable difference.
-
-Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design for
-paired and unpaired data" (ICTIR 2018), here with exact noncentral distributions.
-"""
+"""Effect sizes, and topic set size design (Sakai 2016 and 2018) with exact noncentral distributions."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,6 +24,23 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
+MODELS = ("two-way", "one-way")
+_TESTS = ("t", "anova", "interval")
+_ALTERNATIVES = ("two-sided", "greater")
+_FEWEST = 2
+#: Power of the smallest detectable differences in tables.
+_POWER = 0.8
+#: SciPy's critical values fail below this level.
+_SMALLEST_ALPHA = 1e-12
+#: Residuals below this share of the largest score are rounding errors.
+ROUNDING = 1e-12
+#: The two numbers of Nagata's approximation for an F test, by alpha and power.
+_NAGATA = {
+    (0.05, 0.8): (4.860, 3.584),
+    (0.05, 0.9): (7.049, 4.244),
+    (0.01, 0.8): (7.736, 4.551),
+    (0.01, 0.9): (10.439, 5.213),
+}
 #: Above this noncentrality SciPy fails, and the normal deviate of the numerator makes no difference.
 _LARGE = 1e4
 #: Steps of root finding, and the relative change of a noncentrality that ends them.
@@ -38,34 +52,26 @@ def power_of_t(noncentrality: float, degrees: int, alpha: float, *, two_sided: b
     """Return the power of a t test, from alpha to 1."""
     stats = extra("scipy.stats", "meta")
     critical = float(stats.t.isf(alpha / 2 if two_sided else alpha, degrees))
-    found = float(_t_tail(critical, degrees, noncentrality))
-    if two_sided:
-        found += float(_t_tail(critical, degrees, -noncentrality))
-    return min(max(found, alpha), 1.0)
+    sides = (noncentrality, -noncentrality) if two_sided else (noncentrality,)
+    return min(max(sum(float(_t_tail(critical, degrees, side)) for side in sides), alpha), 1.0)
 
 
 def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
-    """Return the noncentralities with which P(T' > t) is a probability, for t >= 0; NaN where t is NaN.
-
-    SciPy's ``nctdtrinc`` is exact to four to seven digits only.
-    """
-    special = extra("scipy.special", "meta")
-    wanted = special.ndtri(tail)
+    """Return the noncentralities with which P(T' > t) is a probability, for t >= 0; NaN where t is NaN."""
+    # SciPy's nctdtrinc is exact to four to seven digits only.
+    ndtri = extra("scipy.special", "meta").ndtri
 
     def excess(noncentrality: Floats) -> Floats:
         # Normal deviates of the probabilities are almost linear in the noncentrality.
         p = np.clip(_t_tail(t, degrees, noncentrality), 1e-300, 1 - 2**-53)
-        return np.asarray(special.ndtri(p) - wanted)
+        return np.asarray(ndtri(p) - ndtri(tail))
 
     width = np.sqrt(1 + t**2 / (2 * degrees))
     low, high = t - width, t + width
-    below, above = excess(low), excess(high)
-    while (outside := below > 0).any():
-        low = np.where(outside, low - (high - low), low)
-        below = excess(low)
-    while (outside := above < 0).any():
-        high = np.where(outside, high + (high - low), high)
-        above = excess(high)
+    while ((below := excess(low)) > 0).any():
+        low = np.where(below > 0, low - (high - low), low)
+    while ((above := excess(high)) < 0).any():
+        high = np.where(above < 0, high + (high - low), high)
     # Regula falsi; the value at an end that stays is halved (Illinois).
     found = low
     for _ in range(_MOST_STEPS):
@@ -77,12 +83,8 @@ def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
             return middle
         found, value = middle, excess(middle)
         over = value > 0
-        low, below, high, above = (
-            np.where(over, low, middle),
-            np.where(over, below / 2, value),
-            np.where(over, middle, high),
-            np.where(over, value, above / 2),
-        )
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+        below, above = np.where(over, below / 2, value), np.where(over, value, above / 2)
     return found
 
 
@@ -109,30 +111,12 @@ def power_of_f(noncentrality: float, first: int, last: int, alpha: float) -> flo
         return alpha  # SciPy 1.17 gives a negative probability
     critical = float(stats.f.isf(alpha, first, last))
     if noncentrality > _LARGE**2:
-        return max(float(stats.chi2.cdf(last * (noncentrality / (first * critical)), last)), alpha)
-    found = float(stats.ncf.sf(critical, first, last, noncentrality))
-    if math.isnan(found):
-        found = float(stats.ncx2.sf(first * critical, first, noncentrality))
+        found = float(stats.chi2.cdf(last * (noncentrality / (first * critical)), last))
+    else:
+        found = float(stats.ncf.sf(critical, first, last, noncentrality))
+        if math.isnan(found):
+            found = float(stats.ncx2.sf(first * critical, first, noncentrality))
     return min(max(found, alpha), 1.0)
-
-
-MODELS = ("two-way", "one-way")
-_TESTS = ("t", "anova", "interval")
-_ALTERNATIVES = ("two-sided", "greater")
-_FEWEST = 2
-#: Power of the smallest detectable differences in tables.
-_POWER = 0.8
-#: SciPy's critical values fail below this level.
-_SMALLEST_ALPHA = 1e-12
-#: Residuals below this share of the largest score are rounding errors.
-ROUNDING = 1e-12
-#: The two numbers of Nagata's approximation for an F test, by alpha and power.
-_NAGATA = {
-    (0.05, 0.8): (4.860, 3.584),
-    (0.05, 0.9): (7.049, 4.244),
-    (0.01, 0.8): (7.736, 4.551),
-    (0.01, 0.9): (10.439, 5.213),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,13 +143,10 @@ class ScoreVariance(Result):
         """Return a row per collection, then the pooled variance: columns variance, degrees, topics."""
         import pandas as pd
 
-        names = [*range(1, len(self.phi) + 1), "pooled"]
-        columns = {
-            "variance": [*self.variances, self.variance],
-            "degrees": [*self.phi, self.degrees],
-            "topics": [*self.topics, sum(self.topics)],
-        }
-        return pd.DataFrame(columns, index=pd.Index(names, name="collection", dtype=object))
+        rows = [*zip(self.variances, self.phi, self.topics, strict=True)]
+        rows.append((self.variance, self.degrees, sum(self.topics)))
+        names = pd.Index([*range(1, len(rows)), "pooled"], name="collection", dtype=object)
+        return pd.DataFrame(rows, index=names, columns=["variance", "degrees", "topics"])
 
 
 @statistic(model=MODELS)
@@ -189,22 +170,18 @@ def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
         >>> [round(score_variance(scores, model=model).variance, 4) for model in ("two-way", "one-way")]
         [0.0167, 0.0289]
     """
-    found = [_variance(matrix, model) for matrix in _collections(scores)]
-    variances, phi, topics = zip(*found, strict=True)
-    pooled = float(np.average(variances, weights=phi))
+    several = isinstance(scores, (list, tuple)) and bool(scores)
+    if several and all(hasattr(one, "columns") or np.ndim(one) == 2 for one in scores):  # noqa: PLR2004
+        matrices = [ScoreMatrix.of(one, f"collection {at}") for at, one in enumerate(scores, 1)]
+    else:
+        matrices = [ScoreMatrix.of(scores)]
+    variances, phi = zip(*(_variance(matrix, model) for matrix in matrices), strict=True)
+    pooled, topics = float(np.average(variances, weights=phi)), tuple(len(one.topics) for one in matrices)
     return ScoreVariance(pooled, sum(phi), variances, phi, topics, model)
 
 
-def _collections(scores: Any) -> list[ScoreMatrix]:
-    """Return the matrices of one or several collections."""
-    several = isinstance(scores, (list, tuple)) and bool(scores)
-    if several and all(hasattr(one, "columns") or np.ndim(one) == 2 for one in scores):  # noqa: PLR2004
-        return [ScoreMatrix.of(one, f"collection {at}") for at, one in enumerate(scores, 1)]
-    return [ScoreMatrix.of(scores)]
-
-
-def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
-    """Return the variance of a matrix, its degrees of freedom and the number of topics."""
+def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int]:
+    """Return the variance of a matrix and its degrees of freedom."""
     topics, systems = matrix.values.shape
     rest = matrix.values - matrix.values.mean(axis=0)
     degrees = systems * (topics - 1)
@@ -214,27 +191,22 @@ def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int, int]:
     variance = float((rest**2).sum() / degrees)
     if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
         raise InputError(f"the {model} variance of the scores is 0; use scores that vary by topic")
-    return variance, degrees, topics
+    return variance, degrees
 
 
 @dataclass(frozen=True)
 class Design:
-    """An experiment: a test with all its options, except the number of topics and the difference.
+    """A test with all its options; raises ParameterError for one that is out of its range.
 
     Attributes:
         test: ``'t'``, ``'anova'`` or ``'interval'``.
-        model: model of the variance (see ``score_variance``) and, in an anova, of the error; by default
-            ``'two-way'``, or ``'one-way'`` if unpaired.
+        model: model of the variance and of the error, by default ``'two-way'``, or ``'one-way'`` if unpaired.
         paired: whether both systems of the t test have the same topics.
         n_runs: number of systems of the anova.
         alpha: significance level, at least 1e-12; for an interval, 1 - confidence.
         power: probability of detecting the difference, above alpha.
         alternative: ``'two-sided'`` or ``'greater'``, for the t test.
-        variance: residual variance V of the scores, instead of scores; a difference of two systems has the
-            variance 2 V.
-
-    Raises:
-        ParameterError: an option is out of its range.
+        variance: residual variance V of the scores, instead of scores; a difference has the variance 2 V.
 
     Example:
         >>> design = Design(power=0.9, variance=0.02)
@@ -258,7 +230,8 @@ class Design:
             object.__setattr__(self, "model", "two-way" if self.paired else "one-way")
         for name, words in self.choices.items():
             check_choice(name, getattr(self, name), words)
-        check_options(alpha=self.alpha, n_runs=self.n_runs, power=self.power)
+        variance = {} if self.variance is None else {"variance": self.variance}
+        check_options(alpha=self.alpha, n_runs=self.n_runs, power=self.power, **variance)
         if self.alpha < _SMALLEST_ALPHA:
             raise ParameterError(f"alpha={self.alpha!r} must be at least {_SMALLEST_ALPHA:g}")
         if self.power <= self.alpha:
@@ -267,14 +240,11 @@ class Design:
             raise ParameterError(
                 f"paired=False and alternative='greater' are for test='t', not {self.test!r}"
             )
-        if self.variance is not None:
-            check_options(variance=self.variance)
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of a difference, the root of 2 V, which overflows for the largest V."""
-        variance = float(self.variance or 0)
-        return math.sqrt(2 * variance) if variance < 1 else 2 * math.sqrt(variance / 2)
+        """Standard deviation of a difference, the root of 2 V."""
+        return math.sqrt(2 * float(self.variance or 0))
 
     def power_at(self, topics: int, difference: float) -> float:
         """Return the power of a t test or an anova with a number of topics."""
@@ -304,20 +274,15 @@ class Design:
         return value <= difference if self.test == "interval" else value >= self.power
 
     def smallest(self, difference: float) -> int:
-        """Return the smallest sufficient number of topics, found by doubling and bisection."""
-        high = _FEWEST
-        while not self.suffices(high, difference):
-            if high == MOST_TOPICS:
-                raise ParameterError(
-                    f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
-                    f"{self.variance:g}; give a larger difference"
-                )
-            high = min(2 * high, MOST_TOPICS)
-        low = max(1, high // 2)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.suffices(middle, difference) else (middle, high)
-        return high
+        """Return the smallest sufficient number of topics."""
+        sizes = range(_FEWEST, MOST_TOPICS + 1)
+        at = bisect_left(sizes, True, key=lambda topics: self.suffices(topics, difference))
+        if at == len(sizes):
+            raise ParameterError(
+                f"a difference of {difference:g} needs more than {MOST_TOPICS:,} topics at the variance "
+                f"{self.variance:g}; give a larger difference"
+            )
+        return sizes[at]
 
     def detectable(self, topics: int) -> float:
         """Return the difference that a number of topics detects, or the expected width of an interval."""
@@ -326,10 +291,8 @@ class Design:
         high = float(np.sqrt(self.variance or 0))
         while self.power_at(topics, high) < self.power:
             high *= 2
-        found = extra("scipy.optimize", "meta").brentq(
-            lambda difference: self.power_at(topics, difference) - self.power, 0.0, high, xtol=1e-14 * high
-        )
-        return float(found)
+        brentq = extra("scipy.optimize", "meta").brentq
+        return float(brentq(lambda d: self.power_at(topics, d) - self.power, 0.0, high, xtol=1e-14 * high))
 
     def approximation(self, difference: float) -> float:
         """Return the approximate number of topics by Nagata's formulas; NaN if they do not apply."""
@@ -337,7 +300,7 @@ class Design:
             one, two = _NAGATA.get((self.alpha, self.power), (np.nan, np.nan))
             return float((one + two * np.sqrt(self.n_runs - 1)) * (self.deviation / difference) ** 2)
         if self.test == "interval" or not self.paired or self.alternative != "two-sided":
-            return float("nan")
+            return math.nan
         z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
         return float(((z + of_power) * self.deviation / difference) ** 2 + z**2 / 2)
 
@@ -418,9 +381,12 @@ def topic_set_size(
     ``n * difference^2 / (2 V)``. The interval is that of a mean paired difference, and ``difference`` is its
     largest expected width at confidence 1 - alpha.
 
+    Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design
+    for paired and unpaired data" (ICTIR 2018).
+
     Args:
-        scores: a score matrix, topics x systems, of earlier systems; a list of matrices of several
-            collections, whose variances are pooled; or None if the design has a variance.
+        scores: a score matrix of earlier systems, a list of matrices of several collections, whose variances
+            are pooled, or None if the design has a variance.
         difference: the smallest difference of means to detect, above 0; for an interval, its largest width.
         design: the test.
         options: fields of ``Design``, instead of a design.
@@ -440,7 +406,7 @@ def topic_set_size(
         n_topics=number,
         difference=float(difference),
         value=chosen.value_at(number, difference),
-        value_below=chosen.value_at(number - 1, difference) if number > _FEWEST else float("nan"),
+        value_below=chosen.value_at(number - 1, difference) if number > _FEWEST else math.nan,
         approximation=chosen.approximation(difference),
         present=present,
         design=chosen,
@@ -474,11 +440,8 @@ def power(
     """
     if difference != 0:
         check_options(difference=difference)
-    if design is None:
-        # Any desired power is above alpha.
-        alpha = options.get("alpha", Design.alpha)
-        check_options(alpha=alpha)
-        design = Design(**{"power": (1 + alpha) / 2, **options})
+    # The default of the desired power, which has no effect, is above any alpha.
+    design = design or Design(**{"power": 1 - 2**-53, **options})
     if design.test == "interval":
         raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
     chosen, topics = _applied(design, scores, n_topics)
@@ -509,12 +472,9 @@ def minimum_detectable_difference(
 
 
 def detectable_deviations(topics: int, alpha: float, alternative: str = "two-sided") -> float:
-    """Return the mean that a paired t test detects with power .8, in standard deviations of the differences.
-
-    NaN if alpha is too small for a power.
-    """
+    """Return the mean / standard deviation that a t test detects with power .8; NaN if alpha is too small."""
     if alpha < _SMALLEST_ALPHA or alpha >= _POWER:
-        return 0.0 if alpha >= _POWER else float("nan")
+        return 0.0 if alpha >= _POWER else math.nan
     return Design(variance=0.5, alpha=alpha, power=_POWER, alternative=alternative).detectable(topics)
 
 
@@ -526,8 +486,7 @@ class EffectSizes(Result):
         run_a: first system of each pair.
         run_b: second system of each pair; the baseline if one is given.
         difference: mean of "a - b" over the topics.
-        dz: mean / standard deviation of the differences by topic, as in a paired t test. NaN if all
-            differences are equal.
+        dz: mean / standard deviation of the differences by topic; NaN if all are equal.
         gz: dz corrected for its bias with few topics (Hedges).
         low: lower end of the interval of dz.
         high: upper end.
@@ -567,9 +526,8 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
         InputError: the matrix is wrong, or its variance is 0.
         ParameterError: the confidence is out of its range, or the baseline is not a system.
 
-    Source:
-        Hedges, "Distribution theory for Glass's estimator of effect size" (J. Educational Statistics, 1981);
-        Sakai, "Laboratory experiments in information retrieval" (2018).
+    Source: Hedges, "Distribution theory for Glass's estimator of effect size" (1981); Sakai, "Laboratory
+    experiments in information retrieval" (2018).
 
     Example:
         >>> found = effect_sizes([[0.9, 0.5], [0.8, 0.4], [0.4, 0.4], [0.7, 0.2]])
@@ -589,12 +547,10 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
     f, dz = topics - 1, mean / sd
     # It is undefined for two topics, as Gamma(0) is infinite.
     bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
-    ends = [
-        noncentralities(np.abs(dz) * np.sqrt(topics), f, tail) / np.sqrt(topics)
-        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
-    ]
+    t, tails = np.abs(dz) * np.sqrt(topics), ((1 - confidence) / 2, (1 + confidence) / 2)
+    ends = [noncentralities(t, f, tail) / np.sqrt(topics) for tail in tails]
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
-    two_way, one_way = (score_variance(matrix, model=model).variance for model in ("two-way", "one-way"))
+    two_way, one_way = (score_variance(matrix, model=model).variance for model in MODELS)
     return EffectSizes(
         run_a=tuple(matrix.runs[number] for number in first),
         run_b=tuple(matrix.runs[number] for number in second),

@@ -1,8 +1,4 @@
-"""Resampled topic sets, as vectors of counts in blocks that fit in memory, and how many are enough.
-
-All measures and all pairs of systems of one call use the same replicates. A seed gives the same numbers on
-every machine and for every block size.
-"""
+"""Resampled topic sets in blocks that fit in memory; a seed gives the same for every block size."""
 
 from __future__ import annotations
 
@@ -83,10 +79,7 @@ def replicate_blocks_with_progress(n_resamples: int, rows: int, memory_mib: floa
 
 
 def topic_counts(rng: np.random.Generator, topics: int, replicates: int) -> Floats:
-    """Draw bootstrap samples as counts of each topic, shape ``(topics, replicates)``.
-
-    Each replicate draws ``topics`` topics with replacement.
-    """
+    """Draw bootstrap samples of all topics as counts of each, shape ``(topics, replicates)``."""
     return _counts(rng.integers(0, topics, size=(replicates, topics)), topics)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,7 @@ class SignificanceMatrix(Result):
         alpha: significance level.
         alternative: ``'greater'`` or ``'two-sided'``.
         n_resamples: number of replicates.
-        ranks: rank of each system under the reference of ``labels_by``; these ranks then name the rows and
-            columns. None without ``labels_by``.
+        ranks: rank of each system by ``labels_by``, which names the rows and columns; None without it.
     """
 
     asl: pd.DataFrame
@@ -61,27 +59,21 @@ class SignificanceMatrix(Result):
         return int(np.count_nonzero(np.triu(self.significant.to_numpy(), 1)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per pair, better system first: run_a, run_b, difference, asl, significant.
-
-        With ``labels_by``, rank_a and rank_b are the ranks under the reference.
-        """
+        """Return a row per pair, better first: run_a, run_b, difference, asl, significant, and any ranks."""
         import pandas as pd
 
-        better, worse = np.triu_indices(len(self.means), 1)
-        means = self.means.to_numpy()
-        frame = pd.DataFrame(
-            {
-                "run_a": self.means.index[better],
-                "run_b": self.means.index[worse],
-                "difference": means[better] - means[worse],
-                "asl": self.asl.to_numpy()[better, worse],
-                "significant": self.significant.to_numpy()[better, worse],
-            }
-        )
-        if self.ranks is None:
-            return frame
-        ranks = self.ranks.to_numpy()
-        return frame.assign(rank_a=ranks[better], rank_b=ranks[worse])
+        better, worse = pairs = np.triu_indices(len(self.means), 1)
+        names, means = self.means.index, self.means.to_numpy()
+        columns: dict[str, Any] = {
+            "run_a": names[better],
+            "run_b": names[worse],
+            "difference": means[better] - means[worse],
+            "asl": self.asl.to_numpy()[pairs],
+            "significant": self.significant.to_numpy()[pairs],
+        }
+        if self.ranks is not None:
+            columns |= {"rank_a": self.ranks.to_numpy()[better], "rank_b": self.ranks.to_numpy()[worse]}
+        return pd.DataFrame(columns)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the matrix into ``ax`` or a new figure."""
@@ -106,14 +98,12 @@ def significance(  # noqa: PLR0913  # options, all by keyword
 
     Let z be the differences "row - column" per topic and ``w = z - mean(z)``. Over B replicates, the
     one-tailed ``ASL = #{t(w*) >= t(z)} / B``; the two-sided ``ASL = #{|t(w*)| >= |t(z)|} / B``. Statistics
-    closer than 1e-12 count as equal. Identical systems, constant differences and replicates of equal values
-    are treated as in ``discriminative_power``.
+    closer than 1e-12 count as equal; special cases are those of ``discriminative_power``.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.
-        labels_by: another measure of the same systems, as a score matrix or as means by system. Rows and
-            columns keep their order and are named by the rank under it, 1 for the best; equal means share the
-            smaller rank.
+        labels_by: another measure of the same systems, as a score matrix or as means by system, whose ranks
+            name rows and columns, 1 for the best; equal means share the smaller rank.
         alternative: ``'greater'`` (the row improves over the column) or ``'two-sided'``.
         alpha: significance level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
@@ -121,16 +111,11 @@ def significance(  # noqa: PLR0913  # options, all by keyword
         memory_mib: limit for the working arrays, in MiB; inf for no limit.
         progress: whether to show a progress bar; None shows one on a terminal if the work is long.
 
-    Returns:
-        The matrix, with systems in descending order of means; equal means in the given order.
-
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: an option is unknown or out of its range.
 
-    Source:
-        Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 evaluation measures" (INEX 2007).
+    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 evaluation measures" (INEX 2007).
 
     Example:
         >>> import pandas as pd
@@ -142,11 +127,11 @@ def significance(  # noqa: PLR0913  # options, all by keyword
         >>> found.count
         1
     """
+    import pandas as pd
+
     matrix = ScoreMatrix.of(scores)
-    names = matrix.runs
     reference = None if labels_by is None else _ranks(labels_by, matrix)
-    asl = np.ones((len(names), len(names)))
-    count = _ALTERNATIVES[alternative]
+    asl = np.ones((len(matrix.runs), len(matrix.runs)))
     with one_blas_thread():
         paired = PairedScores.of(matrix.values)
         means = paired.mean((paired.totals.coarse + paired.totals.rest)[:, 0])
@@ -156,21 +141,18 @@ def significance(  # noqa: PLR0913  # options, all by keyword
         counts = topic_counts(generator(rng), paired.topics, int(n_resamples))
 
         def work(block: PairBlock, _: slice, space: Workspace) -> None:
-            first, second = count(space.statistics, space.sums, block.statistic(), paired.topics)
+            first, second = _counts(space, block.statistic(), paired.topics, alternative)
             one, two = place[block.pairs.first], place[block.pairs.second]
             asl[one, two] = first / int(n_resamples)
             asl[two, one] = second / int(n_resamples)
 
         for_each_bootstrap_block(work, paired, counts, memory_mib=memory_mib, progress=progress)
-    import pandas as pd
-
-    index = pd.Index([names[number] for number in order], tupleize_cols=False)
+    index = pd.Index([matrix.runs[number] for number in order], tupleize_cols=False)
     ranks = None if reference is None else pd.Series(read_only(reference[order]), index=index, name="rank")
     shown = index if ranks is None else pd.Index(ranks.to_numpy(), name="rank")
-    both = {"index": shown, "columns": shown, "copy": False}
     return SignificanceMatrix(
-        asl=pd.DataFrame(read_only(asl), **both),
-        significant=pd.DataFrame(read_only(asl < float(alpha)), **both),
+        asl=pd.DataFrame(read_only(asl), shown, shown, copy=False),
+        significant=pd.DataFrame(read_only(asl < float(alpha)), shown, shown, copy=False),
         means=pd.Series(read_only(means[order]), index=index, name="mean", copy=False),
         alpha=float(alpha),
         alternative=alternative,
@@ -189,13 +171,12 @@ def _ranks(labels_by: Any, matrix: ScoreMatrix) -> Ints:
     return ranks_of(means.round(12))
 
 
-#: From squared statistics, S1, t(z) and n: how many replicates favour the first system of a pair at least as
-#: much as observed, and how many the second.
-_Count = Callable[[Floats, Floats, Floats, int], tuple[Ints, Ints]]
-
-
-def _count_one_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:
-    signed = np.copysign(squares, sums)
+def _counts(space: Workspace, t: Floats, topics: int, alternative: str) -> tuple[Ints, Ints]:
+    """Count the replicates that favour the first and the second system of each pair as much as observed."""
+    if alternative == "two-sided":
+        extreme = np.asarray(np.count_nonzero(space.statistics >= at_least(t, topics)[:, np.newaxis], axis=1))
+        return extreme, extreme
+    signed = np.copysign(space.statistics, space.sums)
     least, most = _signed_bounds(t, topics)
     first = np.count_nonzero(signed >= least[:, np.newaxis], axis=1)
     second = np.count_nonzero(signed <= most[:, np.newaxis], axis=1)
@@ -204,15 +185,6 @@ def _count_one_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> t
 
 def _signed_bounds(t: Floats, topics: int) -> tuple[Floats, Floats]:
     """Return the least and the largest ``t(w*) * |t(w*)| / (n - 1)`` that count as equal to t."""
-    finite = np.where(np.isinf(t), 0.0, t)
-    margin = TOLERANCE * (1 + np.abs(finite))
+    margin = TOLERANCE * (1 + np.abs(np.where(np.isinf(t), 0.0, t)))
     low, high = (t - margin, t + margin)
     return low * np.abs(low) / (topics - 1), high * np.abs(high) / (topics - 1)
-
-
-def _count_two_sided(squares: Floats, sums: Floats, t: Floats, topics: int) -> tuple[Ints, Ints]:  # noqa: ARG001
-    count = np.asarray(np.count_nonzero(squares >= at_least(t, topics)[:, np.newaxis], axis=1))
-    return count, count
-
-
-_ALTERNATIVES: dict[str, _Count] = {"greater": _count_one_sided, "two-sided": _count_two_sided}

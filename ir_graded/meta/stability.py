@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -17,12 +17,7 @@ from .discriminative import DiscriminativePower, discriminative_power
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
 from .options import OPTIONS, Seed, generator, statistic
 from .paired_tests import TESTS
-from .samples import (
-    disjoint_halves,
-    replicate_blocks_with_progress,
-    topic_count_pairs,
-    topic_counts,
-)
+from .samples import disjoint_halves, replicate_blocks_with_progress, topic_count_pairs, topic_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +25,7 @@ if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
 
+Found = TypeVar("Found")
 #: How the swap method draws two topic sets.
 RESAMPLES = ("bootstrap", "disjoint")
 _FUZZINESS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10)
@@ -73,45 +69,44 @@ def stability(
     rng: Seed = 0,
     memory_mib: float = 64,
 ) -> Stability:
-    """Compute minority rate and proportion of ties of a measure over bootstrap topic sets.
+    """Compute minority rate and proportion of ties (Buckley and Voorhees 2000) over bootstrap topic sets.
 
-    On each topic set, with means ``M``, a pair of systems X and Y counts as a tie, ``EQ``, when
+    On each topic set (Sakai 2007), with means ``M``, a pair of systems X and Y counts as a tie, ``EQ``, when
     ``|M(X) - M(Y)| < f * max(M(X), M(Y))`` or ``M(X) = M(Y)``, else as ``GT(X, Y)`` or ``GT(Y, X)``. Then
     ``minority rate = sum over pairs of min(GT(X, Y), GT(Y, X)) / sum of all counts`` and
     ``proportion of ties = sum over pairs of EQ / sum of all counts``.
 
-    The result does not depend on rounding or on the size of the blocks: means count as equal if they differ
-    by at most 1e-12 of the largest score, and a difference that misses the margin by less than 1e-12 of the
-    larger mean has reached it. Systems with the same scores tie, in any order of the topics.
+    The result does not depend on rounding: means count as equal if they differ by at most 1e-12 of the
+    largest score, and a difference that misses the margin by less than 1e-12 of the larger mean reaches it.
 
     Args:
         scores: the score matrix of one measure, topics x systems.
         fuzziness: values of f, each in [0, 1).
         n_resamples: number of topic sets, at least 1.
-        rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
+        rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
+        memory_mib: limit for the working arrays, in MiB; inf for no limit.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: a parameter is out of its range.
 
-    Source: Buckley and Voorhees (2000), with bootstrap samples of the topics as in Sakai (2007).
-
     Example:
-        >>> from ir_graded.meta.stability import stability
         >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
         >>> stability(scores, fuzziness=[0.05, 0.1], n_resamples=200).to_frame().round(2)
            fuzziness  minority_rate  proportion_of_ties
         0       0.05           0.01                 0.0
         1       0.10           0.01                 0.0
     """
-    margins = np.array(_fuzziness_values(fuzziness))
+    values = list(fuzziness) if isinstance(fuzziness, Iterable) else []
+    if not values or not all(map(OPTIONS["fuzziness"].holds, values)):
+        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
+    margins = np.array(values, dtype=np.float64)
     matrix = ScoreMatrix.of(scores)
     topics, systems = matrix.values.shape
     source = generator(rng)
     rounding = _TOLERANCE * topics * float(np.abs(matrix.values).max())
-    thresholds = np.maximum(np.sort(margins) - _TOLERANCE, _SMALLEST)
+    ascending, place = np.unique(margins, return_inverse=True)
+    thresholds = np.maximum(ascending - _TOLERANCE, _SMALLEST)
     by_margins = np.zeros((2, len(thresholds) + 1, systems, systems), dtype=np.int64)
     for size in replicate_blocks_with_progress(n_resamples, topics + systems, memory_mib):
         totals = matrix.values.T @ topic_counts(source, topics, size)
@@ -120,51 +115,31 @@ def stability(
             by_margins[:, :, x, x + 1 :] += _count_by_margins_reached(difference, thresholds)
     comparisons = n_resamples * (systems * (systems - 1) // 2)
     reached = by_margins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    ascending = np.argsort(margins, kind="stable")
-    minority, decided = np.empty_like(margins), np.empty_like(margins)
-    minority[ascending] = reached.min(axis=0).sum(axis=(1, 2))
-    decided[ascending] = reached.sum(axis=(0, 2, 3))
     return Stability(
         fuzziness=margins,
-        minority_rate=minority / comparisons,
-        proportion_of_ties=(comparisons - decided) / comparisons,
+        minority_rate=reached.min(axis=0).sum(axis=(1, 2))[place] / comparisons,
+        proportion_of_ties=(comparisons - reached.sum(axis=(0, 2, 3)))[place] / comparisons,
         n_resamples=n_resamples,
     )
 
 
-def _fuzziness_values(fuzziness: Any) -> list[float]:
-    """Return the values of the fuzziness. Raises ParameterError if there are none or one is invalid."""
-    try:
-        values = list(fuzziness)
-    except TypeError:
-        values = []
-    if not values or not all(OPTIONS["fuzziness"].holds(value) for value in values):
-        raise ParameterError(f"fuzziness={fuzziness!r} must be one or more numbers >= 0 and < 1")
-    return [float(value) for value in values]
-
-
 def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
-    """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``, shape ``(others, replicates)``.
-
-    Infinite if the larger mean, and therefore the margin, is not above 0.
-    """
+    """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``; infinite if the larger mean is not above 0."""
     difference = one - others
     difference[np.abs(difference) <= rounding] = 0.0
     larger = np.maximum(one, others)
     positive = larger > 0
     np.divide(difference, larger, out=difference, where=positive)
     if not positive.all():
-        difference[~positive & (difference > 0)] = np.inf
-        difference[~positive & (difference < 0)] = -np.inf
+        infinite = ~positive & (difference != 0)
+        difference[infinite] = np.copysign(np.inf, difference[infinite])
     return difference
 
 
 def _count_by_margins_reached(difference: Floats, thresholds: Floats) -> Ints:
-    """Count replicates by the number of margins by which X (first) or Y exceeds the other.
-
-    Shape ``(2, thresholds + 1, others)``; one pass over pairs and replicates serves all margins.
-    """
+    """Count replicates by the margins that X (first) or Y reaches, shape ``(2, thresholds + 1, others)``."""
     others, kinds = len(difference), 2 * (len(thresholds) + 1)
+    # Bytes take half the time of a binary search.
     margins = np.zeros(difference.shape, dtype=np.uint8 if len(thresholds) <= _MOST_IN_BYTE else np.intp)
     size = np.abs(difference)
     for threshold in thresholds:
@@ -238,24 +213,19 @@ def swap(
     ``swap rate = swaps / observations`` of a bin. Means and differences are rounded to 12 decimals first.
 
     Args:
-        scores: the score matrix of one measure, topics x systems. Differences above 1, which are possible
-            only with scores outside [0, 1], are in the last bin.
+        scores: the score matrix of one measure, topics x systems. Differences above 1 are in the last bin.
         n_resamples: number of trials, at least 1.
-        resample: ``"bootstrap"``: two independent samples of n topics with replacement; ``"disjoint"``: two
-            sets of floor(n/2) topics without common topics.
+        resample: ``"bootstrap"``, two independent samples of n topics (Sakai 2006), or ``"disjoint"``, two
+            sets of floor(n/2) topics without common topics (Voorhees and Buckley 2002).
         max_rate: highest tolerated swap rate, in [0, 1].
-        rng: a seed or a ``numpy.random.Generator``.
-        memory_mib: limit of the working memory, inf for no limit; the result does not depend on it.
+        rng: a seed or a generator; the same seed gives the same result for every ``memory_mib``.
+        memory_mib: limit for the working arrays, in MiB; inf for no limit.
 
     Raises:
-        InputError: the matrix has fewer than two topics or systems, a score that is not finite, or a
-            duplicate name.
+        InputError: fewer than two topics or systems, a score that is not finite, or a duplicate name.
         ParameterError: a parameter is out of its range.
 
-    Source: Voorhees and Buckley (2002), with disjoint halves; Sakai (2006), with bootstrap samples.
-
     Example:
-        >>> from ir_graded.meta.stability import swap
         >>> scores = [[0.9, 0.1, 0.5], [0.8, 0.2, 0.1], [0.7, 0.3, 0.6]]
         >>> result = swap(scores, n_resamples=200)
         >>> int(result.observations.sum())
@@ -275,15 +245,16 @@ def swap(
             counts += _count_by_bin(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
     observations, swaps = counts.sum(axis=1), counts[:, 1].copy()
     edges = np.arange(_BINS) / 100
-    first = _first_tolerable_bin(_swap_rates(observations, swaps), max_rate)
+    too_high = np.flatnonzero(_swap_rates(observations, swaps) > max_rate)
+    tolerable = (observations > 0) & (np.arange(_BINS) > too_high.max(initial=-1))
     return Swap(
         lower=edges,
         upper=np.append(edges[1:], 1.0),
         observations=observations,
         swaps=swaps,
         max_rate=float(max_rate),
-        required_difference=float("nan") if first is None else float(edges[first]),
-        sensitivity=0.0 if first is None else float(observations[first:].sum() / observations.sum()),
+        required_difference=float(edges[tolerable][0]) if tolerable.any() else float("nan"),
+        sensitivity=float(observations[tolerable].sum() / observations.sum()),
         resample=resample,
         n_resamples=n_resamples,
     )
@@ -298,20 +269,8 @@ def _count_by_bin(difference: Floats, again: Floats) -> Ints:
 
 def _swap_rates(observations: Ints, swaps: Ints) -> Floats:
     """Return the swap rate of each bin; NaN in an empty bin."""
-    rates = np.full(observations.shape, np.nan)
-    np.divide(swaps, observations, out=rates, where=observations > 0)
-    return rates
-
-
-def _first_tolerable_bin(rates: Floats, max_rate: float) -> int | None:
-    """Return the first bin with observations from which on all rates are at most ``max_rate``."""
-    first = None
-    for at in range(len(rates) - 1, -1, -1):
-        if rates[at] > max_rate:
-            break
-        if not np.isnan(rates[at]):
-            first = at
-    return first
+    with np.errstate(invalid="ignore"):
+        return np.asarray(swaps / observations)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -333,24 +292,23 @@ class MeasureComparison(Result):
     fuzziness: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row per measure, most discriminative first.
+        """Return a row per measure, most discriminative first.
 
         Columns: power and required_difference of the test; minority_rate and proportion_of_ties at
         ``fuzziness``; sensitivity and swap_difference of the swap method; then the rank correlations.
         """
         import pandas as pd
 
-        rows = {}
-        for name, power in self.power.items():
-            stable = self.stability[name].to_frame().set_index("fuzziness").loc[self.fuzziness]
-            rows[name] = {
+        rows = {
+            name: {
                 "power": power.power,
                 "required_difference": power.required_difference,
-                "minority_rate": stable["minority_rate"],
-                "proportion_of_ties": stable["proportion_of_ties"],
+                **self.stability[name].to_frame().set_index("fuzziness").loc[self.fuzziness],
                 "sensitivity": self.swap[name].sensitivity,
                 "swap_difference": self.swap[name].required_difference,
             }
+            for name, power in self.power.items()
+        }
         table = pd.DataFrame.from_dict(rows, orient="index").join(self.correlations.to_frame())
         table.index.name = "measure"
         return table.sort_values("power", ascending=False, kind="stable")
@@ -395,8 +353,7 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
         InputError: topics or systems differ between measures, or the reference does not exist.
         ParameterError: a parameter is out of its range.
 
-    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval
-    Metrics" (EVIA 2008), and the papers named at each method.
+    Source: Sakai and Robertson (EVIA 2008), and the papers named at each method.
 
     Example:
         >>> import ir_graded
@@ -409,21 +366,15 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
     matrices = matrices_by_measure(scores)
     reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
-    steps = sorted({*(round(0.01 * step, 2) for step in range(1, 11)), float(fuzziness)})
-    common: dict[str, Any] = {"n_resamples": n_resamples, "memory_mib": memory_mib}
+
+    def of_each(function: Callable[..., Found], seed: int, **options: Any) -> dict[str, Found]:
+        options |= {"rng": seed, "n_resamples": n_resamples, "memory_mib": memory_mib}
+        return {name: function(matrix, **options) for name, matrix in matrices.items()}
+
     return MeasureComparison(
-        {
-            name: discriminative_power(matrix, alpha=alpha, test=test, rng=for_power, **common)
-            for name, matrix in matrices.items()
-        },
-        {
-            name: stability(matrix, fuzziness=tuple(steps), rng=for_stability, **common)
-            for name, matrix in matrices.items()
-        },
-        {
-            name: swap(matrix, resample=resample, max_rate=max_rate, rng=for_swap, **common)
-            for name, matrix in matrices.items()
-        },
-        rank_correlations(matrices, reference=reference),
-        float(fuzziness),
+        power=of_each(discriminative_power, for_power, alpha=alpha, test=test),
+        stability=of_each(stability, for_stability, fuzziness=sorted({*_FUZZINESS, float(fuzziness)})),
+        swap=of_each(swap, for_swap, resample=resample, max_rate=max_rate),
+        correlations=rank_correlations(matrices, reference=reference),
+        fuzziness=float(fuzziness),
     )

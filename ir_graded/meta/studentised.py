@@ -16,15 +16,17 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded._utils.threads import in_threads, processors, progress_bar
 from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.struct import Struct
 
 #: Statistics closer than this, relative to their size and to 1, are equal, so that rounding has no effect.
 TOLERANCE = 1e-12
@@ -39,19 +41,14 @@ _MOST_THREADS = 16
 _REPLICATE_ARRAYS = 6
 _TOPIC_ARRAYS = 4
 _CELLS_A_LOOK = 1 << 18
+_TINY = np.finfo(np.float64).tiny
 #: Bars over blocks and replicates appear after this time.
 SECONDS_BEFORE_BAR = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Workspace:
-    """Arrays of shape ``(pairs, replicates)`` that a thread reuses for each block to keep them in cache.
-
-    Attributes:
-        sums: for S1.
-        statistics: for the statistics.
-        scratch: for intermediate results.
-    """
+class Workspace(Struct):
+    """Arrays of shape ``(pairs, replicates)`` that a thread reuses for each block to keep them in cache."""
 
     sums: Floats
     statistics: Floats
@@ -62,21 +59,14 @@ class Workspace:
         """Allocate arrays for a number of pairs and replicates."""
         return cls(*(np.empty((pairs, replicates)) for _ in range(3)))
 
-    def first(self, pairs: int) -> Workspace:
-        """Return the part for a smaller block."""
-        return Workspace(self.sums[:pairs], self.statistics[:pairs], self.scratch[:pairs])
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedSums:
     """Weighted sums of the scores of each system, whose differences between systems keep their precision.
 
     A score is split into a multiple of a power of two, coarse enough that all sums of multiples are exact,
-    and a remainder. Small differences between nearly equal systems are therefore exact.
-
-    Attributes:
-        coarse: exact sums of the multiples, shape ``(systems, replicates)``.
-        rest: sums of the remainders, the same shape.
+    and a remainder. Small differences between nearly equal systems are therefore exact. Both sums have the
+    shape ``(systems, replicates)``.
     """
 
     coarse: Floats
@@ -84,17 +74,14 @@ class WeightedSums:
 
     @classmethod
     def of(cls, values: Floats, weights: Floats) -> WeightedSums:
-        """Return sums over topics of ``values`` (systems, topics) with ``weights`` (topics, replicates).
-
-        Values are in [-1, 1]; weights are whole numbers whose sizes sum to at most twice the topics.
-        """
+        """Return sums of ``values`` (systems, topics) in [-1, 1] with ``weights`` (topics, replicates)."""
+        # Weights are whole, and their sizes sum to at most twice the topics.
         bits = 52 - math.ceil(math.log2(2 * len(weights)))
         coarse = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
         return cls(coarse @ weights, (values - coarse) @ weights)
 
-    def differences(self, pairs: Pairs, space: Workspace | None = None) -> Floats:
+    def differences(self, pairs: Pairs, space: Workspace) -> Floats:
         """Return sums of the differences of each pair, shape ``(pairs, replicates)``, in ``space.sums``."""
-        space = space or Workspace.of(len(pairs.first), self.coarse.shape[1])
         found, rest = space.sums, space.scratch
         for one, others, rows in pairs.by_first():
             np.subtract(self.coarse[one], self.coarse[others], out=found[rows])
@@ -104,13 +91,8 @@ class WeightedSums:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """Pairs of systems by number, in the order (0, 1), (0, 2), ... (1, 2), ....
-
-    Attributes:
-        first: number of the first system of each pair.
-        second: number of the second system.
-    """
+class Pairs(Struct):
+    """Numbers of the two systems of each pair, in the order (0, 1), (0, 2), ... (1, 2), ...."""
 
     first: Ints
     second: Ints
@@ -118,12 +100,7 @@ class Pairs:
     @classmethod
     def of(cls, systems: int) -> Pairs:
         """Return all pairs of a number of systems."""
-        first, second = np.triu_indices(systems, 1)
-        return cls(first.astype(np.int64), second.astype(np.int64))
-
-    def part(self, rows: slice) -> Pairs:
-        """Return some of the pairs."""
-        return Pairs(self.first[rows], self.second[rows])
+        return cls(*(np.asarray(one, dtype=np.int64) for one in np.triu_indices(systems, 1)))
 
     def by_first(self) -> Iterator[tuple[int, slice, slice]]:
         """Yield each first system with the slices of its second systems and of its rows."""
@@ -135,13 +112,10 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Scores scaled to [-1, 1] by a power of two, so that squares cannot overflow.
+    """Scores ``values * 2**exponent``, with values in [-1, 1], shape ``(systems, topics)``.
 
-    Attributes:
-        values: the scaled scores, shape ``(systems, topics)``.
-        exponent: the scores are ``values * 2**exponent``.
-        rounding: differences in the scores of each system that count as rounding, shape ``(systems,)``.
-        totals: sum over topics of each system.
+    Squares cannot overflow. Differences up to ``rounding`` of a system count as rounding; ``totals`` are its
+    sums over topics.
     """
 
     values: Floats
@@ -164,10 +138,10 @@ class PairedScores:
 
     def total(self, pairs: Pairs) -> Floats:
         """Return the sum over topics of the differences of each pair, shape ``(pairs,)``."""
-        coarse, rest = self.totals.coarse[:, 0], self.totals.rest[:, 0]
-        found = coarse[pairs.first] - coarse[pairs.second]
-        found += rest[pairs.first] - rest[pairs.second]
-        return np.asarray(found)
+        coarse, rest = (
+            part[pairs.first, 0] - part[pairs.second, 0] for part in (self.totals.coarse, self.totals.rest)
+        )
+        return np.asarray(coarse + rest)
 
     def mean(self, total: Floats) -> Floats:
         """Return means over topics in the original scale, from sums of scaled scores."""
@@ -176,17 +150,10 @@ class PairedScores:
 
 @dataclass(frozen=True, eq=False)
 class PairBlock:
-    """A block of pairs with their observed differences, in scaled scores.
+    """A block of pairs with their observed differences z, in scaled scores, shape ``(pairs, topics)``.
 
-    Attributes:
-        pairs: the pairs.
-        z: differences per topic, shape ``(pairs, topics)``.
-        total: sums of z, shape ``(pairs,)``.
-        w: z shifted to mean 0.
-        squares: sums of squares of w.
-        rounding: differences of z up to this are rounding.
-        constant: pairs whose differences are all equal.
-        identical: pairs whose differences are all zero.
+    ``total`` sums z, ``w`` is z shifted to mean 0, and ``squares`` sums its squares. Up to ``rounding``, the
+    differences of ``constant`` pairs are equal, and those of ``identical`` ones are 0.
     """
 
     pairs: Pairs
@@ -206,41 +173,25 @@ class PairBlock:
         w = z - (total / z.shape[1])[:, np.newaxis]
         rounding = np.maximum(scores.rounding[pairs.first], scores.rounding[pairs.second])
         low, high = z.min(axis=1), z.max(axis=1)
-        return cls(
-            pairs=pairs,
-            z=z,
-            total=total,
-            w=w,
-            squares=np.square(w).sum(axis=1),
-            rounding=rounding,
-            constant=high - low <= rounding,
-            identical=np.maximum(np.abs(low), np.abs(high)) <= rounding,
-        )
+        constant, identical = high - low <= rounding, np.maximum(np.abs(low), np.abs(high)) <= rounding
+        return cls(pairs, z, total, w, np.square(w).sum(axis=1), rounding, constant, identical)
 
     def statistic(self) -> Floats:
-        """Return Student's t of each pair: ``mean(z) / (sd(z) / sqrt(n))``.
-
-        0 for identical systems, infinite if all differences have the same nonzero value.
-        """
+        """Return Student's t of each pair; 0 if it is identical, infinite for other constant differences."""
         topics = self.z.shape[1]
-        squares = np.where(self.constant, 1.0, np.maximum(self.squares, np.finfo(np.float64).tiny))
+        squares = np.where(self.constant, 1.0, np.maximum(self.squares, _TINY))
         t = self.total * np.sqrt((topics - 1) / (topics * squares))
         return np.asarray(
             np.where(self.constant, np.where(self.identical, 0.0, np.copysign(np.inf, self.total)), t)
         )
 
 
-def replicate_statistics(
-    block: PairBlock, counts: Floats, sums: Floats, space: Workspace | None = None
-) -> Floats:
-    """Return squared statistics of all replicates, ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``.
+def replicate_statistics(block: PairBlock, counts: Floats, sums: Floats, space: Workspace) -> Floats:
+    """Return ``S1**2 / D``, that is ``t(w*)**2 / (n - 1)``, shape ``(pairs, replicates)``.
 
-    Returns:
-        Numbers >= 0, shape ``(pairs, replicates)``. A replicate of equal values has 0 if their mean is 0,
-        else infinity; equality is determined from the values.
+    A replicate of equal values has 0 if their mean is 0, else infinity.
     """
     topics = len(counts)
-    space = space or Workspace.of(*sums.shape)
     statistics = np.square(sums, out=space.statistics)
     deviation = np.matmul(topics * np.square(block.w), counts, out=space.scratch)
     deviation -= statistics
@@ -254,7 +205,7 @@ def replicate_statistics(
         cancelled = np.zeros(statistics.shape, dtype=np.bool_)
         cancelled[rows] = (deviation[rows] <= floor[rows, np.newaxis]) | ~(statistics[rows] < _CANCELLED)
         _settle_common_values(block, counts, cancelled, statistics)
-        _settle_one_by_one(block, counts, cancelled, statistics, sums)
+        _settle_each(block, counts, cancelled, statistics, sums)
     statistics[block.constant] = 0.0
     return statistics
 
@@ -274,30 +225,24 @@ def _settle_common_values(block: PairBlock, counts: Floats, cancelled: Bools, st
     cancelled[rows] &= ~only_common
 
 
-def _settle_one_by_one(
+def _settle_each(
     block: PairBlock, counts: Floats, cancelled: Bools, statistics: Floats, sums: Floats
 ) -> None:
     """Set the statistics of other replicates with very small variance from the values drawn."""
+    topics = len(counts)
     rows, columns = np.nonzero(cancelled)
-    step = max(1, _CELLS_A_LOOK // len(counts))
+    step = max(1, _CELLS_A_LOOK // topics)
     for begin in range(0, len(rows), step):
-        row, column = rows[begin : begin + step], columns[begin : begin + step]
-        statistics[row, column] = _from_values_drawn(block, counts.T[column], row, sums[row, column])
-
-
-def _from_values_drawn(block: PairBlock, counts: Floats, rows: Ints, sums: Floats) -> Floats:
-    """Return squared statistics of replicates of pairs ``rows``; ``counts`` is (replicates, topics)."""
-    topics = counts.shape[1]
-    w, rounding = block.w[rows], block.rounding[rows]
-    drawn = counts > 0
-    low = np.where(drawn, w, np.inf).min(axis=1)
-    high = np.where(drawn, w, -np.inf).max(axis=1)
-    equal = high - low <= rounding
-    at_mean = np.maximum(np.abs(low), np.abs(high)) <= rounding
-    mean = (counts * w).sum(axis=1) / topics
-    deviation = topics * (counts * np.square(w - mean[:, np.newaxis])).sum(axis=1)
-    ratio = np.square(sums) / np.where(equal, 1.0, np.maximum(deviation, np.finfo(np.float64).tiny))
-    return np.asarray(np.where(equal, np.where(at_mean, 0.0, np.inf), ratio))
+        cells = row, column = rows[begin : begin + step], columns[begin : begin + step]
+        w, rounding, drawn = block.w[row], block.rounding[row], counts.T[column]
+        low = np.where(drawn > 0, w, np.inf).min(axis=1)
+        high = np.where(drawn > 0, w, -np.inf).max(axis=1)
+        equal = high - low <= rounding
+        at_mean = np.maximum(np.abs(low), np.abs(high)) <= rounding
+        mean = (drawn * w).sum(axis=1) / topics
+        deviation = topics * (drawn * np.square(w - mean[:, np.newaxis])).sum(axis=1)
+        ratio = np.square(sums[cells]) / np.where(equal, 1.0, np.maximum(deviation, _TINY))
+        statistics[cells] = np.where(equal, np.where(at_mean, 0.0, np.inf), ratio)
 
 
 def at_least(t: Floats, topics: int) -> Floats:
@@ -315,26 +260,23 @@ def for_each_block(
     work: BlockWork, scores: PairedScores, *, replicates: int, memory_mib: float, progress: bool | None
 ) -> None:
     """Call ``work`` for all pairs of systems, in blocks of pairs on all processors."""
-    systems, topics = scores.values.shape
-    pairs = Pairs.of(systems)
+    pairs = Pairs.of(len(scores.values))
     threads = min(processors(), _MOST_THREADS)
-    cell = 8 * (_REPLICATE_ARRAYS * replicates + _TOPIC_ARRAYS * topics)
+    cell = 8 * (_REPLICATE_ARRAYS * replicates + _TOPIC_ARRAYS * scores.topics)
     affordable = min(memory_mib * 2**20 / (threads * cell), _PAIRS_A_BLOCK)  # the memory may be infinite
     size = min(len(pairs.first), max(1, int(affordable)))
     blocks = [slice(begin, begin + size) for begin in range(0, len(pairs.first), size)]
-
     of_thread = threading.local()
 
     def work_on(rows: slice) -> int:
         if not hasattr(of_thread, "space"):
             of_thread.space = Workspace.of(size, replicates)
-        part = pairs.part(rows)
-        work(PairBlock.of(scores, part), rows, of_thread.space.first(len(part.first)))
+        part = pairs[rows]
+        work(PairBlock.of(scores, part), rows, of_thread.space[: len(part.first)])
         return len(part.first)
 
-    with progress_bar(
-        progress=progress, total=len(pairs.first), unit="pair", delay=SECONDS_BEFORE_BAR
-    ) as bar:
+    options: dict[str, Any] = {"unit": "pair", "delay": SECONDS_BEFORE_BAR}
+    with progress_bar(progress=progress, total=len(pairs.first), **options) as bar:
         for done in in_threads(work_on, blocks, threads):
             bar.update(done)
 
@@ -349,15 +291,11 @@ def for_each_bootstrap_block(
         replicate_statistics(block, counts, sums.differences(block.pairs, space), space)
         work(block, rows, space)
 
-    for_each_block(
-        with_statistics, scores, replicates=counts.shape[1], memory_mib=memory_mib, progress=progress
-    )
+    limits: dict[str, Any] = {"memory_mib": memory_mib, "progress": progress}
+    for_each_block(with_statistics, scores, replicates=counts.shape[1], **limits)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Keep matrix products on the calling thread, because BLAS threads and block threads block each other."""
-    threadpool_limits = extra("threadpoolctl", "meta").threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
+    limits: AbstractContextManager[Any] = extra("threadpoolctl", "meta").threadpool_limits(1, user_api="blas")
+    return limits

@@ -1,8 +1,4 @@
-"""Passages of articles and chunks: XML submissions, runs of other libraries, checks, and views of one topic.
-
-``strip`` (an article) and ``findings`` (a topic) take ranks from the matching and unions of spans from the
-core. Only ``submissions`` reads XML. Measures of passages are in ``measures``.
-"""
+"""Passages of articles and chunks: XML submissions, runs of other libraries, checks, and views of a topic."""
 
 from .checks import check_submission
 from .chunks import chunk_table, citations, precision_omega, run_of_chunks, to_characters

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.segments import Ints
-from ir_graded.errors import ParameterError, short_repr
 from ir_graded.io.annotations import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
+from ir_graded.io.table import Table
 from ir_graded.matching.judgments import Articles, articles_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of, order_rows
+from ir_graded.meta.options import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,13 +39,11 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     Args:
         run: a run with passages in any form.
         task: 'focused', 'relevant-in-context' or 'best-in-context'.
-        lengths: length of each document: a mapping from doc_id, a table with doc_id and length, or a CSV file
-            with a header or a Parquet file with these columns.
+        lengths: length of each document: a mapping from doc_id, or a table or file with doc_id and length.
 
     Returns:
-        A row per problem: query_id, doc_id, row, other_row and problem; empty if the run follows the rules.
-        Rows are counted from 0 in the order of the input. ``row`` is ranked below ``other_row``, which is -1
-        if the problem concerns one row.
+        A row per problem: query_id, doc_id, row, other_row and problem. Rows are counted from 0 in the order
+        of the input. ``row`` is ranked below ``other_row``, which is -1 if the problem concerns one row.
 
     Raises:
         InputError: the run holds no passages, or the lengths lack a document.
@@ -62,29 +61,27 @@ def check_submission(run: Any, task: str, lengths: Any = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if task not in TASKS:
-        raise ParameterError(f"task={short_repr(task)} must be one of {', '.join(map(repr, TASKS))}")
+    check_choice("task", task, TASKS)
     table = passage_table("check_submission", "run", run)
     table.check_values()
-    topics: dict[str, dict[str, float]] = {topic: {} for topic in table.query_id.to_list()}
-    groups = groups_of(prepare_qrels(topics), table.query_id)
-    articles = articles_of(table, groups.topic)
-    assert articles is not None  # noqa: S101  # for the type checker
-    order, _, _ = order_rows(table, groups, articles)
+    order, articles = rows_by_rank(table)
     problems = [*_order_problems(order, articles.article[order]), *_overlaps(articles, order)]
     problems = [problem for problem in problems if problem[2] in TASKS[task]]
     if lengths is not None:
         problems += [(row, -1, BEYOND) for row in rows_beyond(table, read_lengths(lengths)).tolist()]
     problems.sort()
-    return pd.DataFrame(
-        {
-            "query_id": pd.Series([table.query_id[row] for row, _, _ in problems], dtype="str"),
-            "doc_id": pd.Series([table.doc_id[row] for row, _, _ in problems], dtype="str"),
-            "row": np.array([row for row, _, _ in problems], dtype=np.int64),
-            "other_row": np.array([other for _, other, _ in problems], dtype=np.int64),
-            "problem": pd.Series([problem for _, _, problem in problems], dtype="str"),
-        }
-    )
+    types = {"query_id": "str", "doc_id": "str", "row": "int64", "other_row": "int64", "problem": "str"}
+    rows = [(table.query_id[row], table.doc_id[row], row, other, problem) for row, other, problem in problems]
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
+
+
+def rows_by_rank(table: Table) -> tuple[Ints, Articles]:
+    """Return the rows with passages of a run by topic and rank, and its articles."""
+    topics: dict[str, dict[str, float]] = {topic: {} for topic in table.query_id.to_list()}
+    groups = groups_of(prepare_qrels(topics), table.query_id)
+    articles = articles_of(table, groups.topic)
+    assert articles is not None  # noqa: S101  # for the type checker
+    return order_rows(table, groups, articles)[0], articles
 
 
 Problem = tuple[int, int, str]
@@ -102,10 +99,7 @@ def _order_problems(order: Ints, article: Ints) -> list[Problem]:
 
 
 def _overlaps(articles: Articles, order: Ints) -> list[Problem]:
-    """Return each row that begins inside others of its article, with the one of these that ends last.
-
-    Of the two, the row that is ranked lower comes first. ``order`` holds the rows by rank.
-    """
+    """Return each row that begins inside others of its article, with the last to end, lower rank first."""
     rank = np.argsort(order)
     spans = articles.passage.spans(articles.article)
     ahead, _ = spans.overlapping()

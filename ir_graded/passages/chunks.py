@@ -1,7 +1,4 @@
-"""Convert chunks of other libraries to runs: dicts, documents of LangChain and nodes of LlamaIndex.
-
-The libraries are not imported: objects are recognised by their attributes.
-"""
+"""Convert chunks of other libraries, recognised by their attributes, to runs."""
 
 from __future__ import annotations
 
@@ -9,19 +6,17 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ir_graded.core.facets import SPAN
-from ir_graded.core.levels import Highlights
 from ir_graded.core.passages import Spans
-from ir_graded.core.segments import Bools, Ints, count, whole_total
+from ir_graded.core.segments import Floats, Ints, count, whole_total
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.records import Node, indexed_span
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import Table, as_text, column_names, from_columns
+from ir_graded.io.table import as_text, column_names, from_columns
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
@@ -31,10 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-Text = TypeVar("Text")
 #: The text of each document, as str or in bytes of UTF-8, by doc_id.
 Texts: TypeAlias = Mapping[str, str | bytes] | Callable[[str], str | bytes]
-_COLUMNS = ("doc_id", "start", "length")
+_TYPES = {"doc_id": "str", "start": "int64", "length": "int64"}
 
 
 def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
@@ -42,15 +36,10 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
 
     Args:
         table: qrels or a run with doc_id, start and length.
-        texts: the text of each document, as str or in bytes of UTF-8: a mapping from doc_id or a function of
-            it.
-
-    Returns:
-        The table with start and length in characters.
+        texts: the text of each document, str or bytes of UTF-8: a mapping from doc_id or a function of it.
 
     Raises:
-        InputError: a span begins or ends inside a character or after the end of its text, a text is missing,
-            or the table lacks a column.
+        InputError: a span ends inside a character or after its text, or a text or a column is missing.
 
     Example:
         >>> import pandas as pd
@@ -65,26 +54,41 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
     """
     if not hasattr(table, "groupby"):
         raise InputError(f"table is a {type(table).__name__}; it must be a pandas DataFrame")
-    check_columns("table", table)
-    start = table["start"].to_numpy(dtype=np.int64)
+    _check_columns("table", table)
+    start = table["start"].to_numpy(dtype=np.int64, copy=True)
     stop = start + table["length"].to_numpy(dtype=np.int64)
-    new_start, new_stop = np.zeros_like(start), np.zeros_like(stop)
-    for key, found in table.groupby("doc_id", sort=False).indices.items():
-        doc_id, rows = str(key), np.asarray(found, dtype=np.int64)
-        data = np.frombuffer(_bytes_of(texts, doc_id), dtype=np.uint8)
-        # Bytes 10xxxxxx continue a character.
-        begins = np.append((data & 0xC0) != 0x80, True)  # noqa: PLR2004
-        number = np.concatenate(([0], np.cumsum(begins[:-1])))
-        for new, place, word in ((new_start, start, "begins"), (new_stop, stop, "ends")):
-            _check(rows, doc_id, start, stop, place, begins, word)
-            new[rows] = number[place[rows]]
-    return table.assign(start=new_start, length=new_stop - new_start)
+    for doc_id, rows in table.groupby("doc_id", sort=False).indices.items():
+        text = text_of(texts, str(doc_id), str, bytes)
+        text = text.encode() if isinstance(text, str) else text
+        for ends, word in ((start, "begins"), (stop, "ends")):
+            found = _characters(text, ends[rows])
+            if (found < 0).any():
+                at = int(np.argmax(found < 0))
+                span = ":".join(str(table[name].iloc[rows[at]]) for name in ("start", "length"))
+                where = (
+                    f"after the text of {len(text)} bytes" if found[at] == _BEYOND else "inside a character"
+                )
+                raise InputError(f"row {rows[at]}, document {str(doc_id)!r}: the span {span} {word} {where}")
+            ends[rows] = found
+    return table.assign(start=start, length=stop - start)
 
 
-def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> Text:
-    """Return the text of a document. Raises InputError if it is missing."""
+_INSIDE, _BEYOND = -1, -2
+
+
+def _characters(text: bytes, places: Ints) -> Ints:
+    """Return positions in characters, ``_INSIDE`` one or ``_BEYOND`` the text."""
+    # Bytes 10xxxxxx continue a character.
+    begins = np.append((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80, True)  # noqa: PLR2004
+    number = np.where(begins, np.cumsum(begins) - 1, _INSIDE)
+    known = (places >= 0) & (places < number.size)
+    return np.where(known, number[np.where(known, places, 0)], _BEYOND)
+
+
+def text_of(texts: Any, doc_id: str, *kinds: type[Any]) -> Any:
+    """Return the text of a document. Raises InputError if it is missing or of another kind."""
     try:
-        return texts(doc_id) if callable(texts) else texts[doc_id]
+        text = texts(doc_id) if callable(texts) else texts[doc_id]
     except KeyError:
         raise InputError(f"texts lack document {doc_id!r}") from None
     except TypeError:
@@ -94,41 +98,17 @@ def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> T
             f"texts are {short_repr(texts)}; they must be a mapping from doc_id to text, or a function of a "
             "doc_id"
         ) from None
+    if not isinstance(text, kinds):
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a {expected}")
+    return text
 
 
-def check_columns(name: str, table: Any) -> None:
+def _check_columns(name: str, table: Any) -> None:
     """Raise InputError for a table without the columns doc_id, start and length."""
     present = column_names(table) if hasattr(table, "columns") or hasattr(table, "column_names") else ()
-    missing = [column for column in _COLUMNS if column not in present]
-    if missing:
-        raise InputError(
-            f"{name}: expected a table with {', '.join(_COLUMNS)}; it lacks {', '.join(missing)}"
-        )
-
-
-def _bytes_of(texts: Texts, doc_id: str) -> bytes:
-    """Return the text of a document in bytes of UTF-8."""
-    text = text_of(texts, doc_id)
-    if isinstance(text, str):
-        return text.encode()
-    if isinstance(text, bytes):
-        return text
-    raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a str or bytes")
-
-
-def _check(  # parts of the message
-    rows: Ints, doc_id: object, start: Ints, stop: Ints, place: Ints, begins: Bools, word: str
-) -> None:
-    """Raise InputError if a position is not between two characters."""
-    inside = (place[rows] >= 0) & (place[rows] < begins.size)
-    wrong = ~inside
-    wrong[inside] = ~begins[place[rows][inside]]
-    if wrong.any():
-        at = int(np.flatnonzero(wrong)[0])
-        row = int(rows[at])
-        where = "inside a character" if inside[at] else f"after the text of {begins.size - 1} bytes"
-        span = f"{start[row]}:{stop[row] - start[row]}"
-        raise InputError(f"row {row}, document {doc_id!r}: the span {span} {word} {where}")
+    if missing := [column for column in _TYPES if column not in present]:
+        raise InputError(f"{name}: expected a table with {', '.join(_TYPES)}; it lacks {', '.join(missing)}")
 
 
 #: Metadata key that holds the name of the document, or a function from a chunk to that name.
@@ -148,8 +128,7 @@ def run_of_chunks(
     - a node of LlamaIndex, with or without a score: start_char_idx, end_char_idx and ref_doc_id.
 
     Args:
-        results: the chunks by query_id, or a list of lists in the order of the questions. The query_ids of a
-            list are its positions, from ``"0"``.
+        results: the chunks by query_id, or a list of lists, whose query_ids are the positions from ``"0"``.
         doc_id: the key of the dict or of the metadata that names the document, or a function that takes a
             chunk and returns the name. By default ``'corpus_id'`` for dicts, ``'source'`` for documents of
             LangChain and ref_doc_id for nodes.
@@ -158,8 +137,7 @@ def run_of_chunks(
         A row per chunk with query_id, doc_id, score (minus the rank), start and length, in characters.
 
     Raises:
-        InputError: a query has no list of chunks, or a chunk lacks its position or its document, or the
-            position is invalid.
+        InputError: a query has no list of chunks, or a chunk no valid position or no document.
 
     Example:
         >>> from ir_graded import passages
@@ -167,6 +145,8 @@ def run_of_chunks(
           query_id doc_id  score  start  length
         0        0   a.md   -1.0     10      20
     """
+    import pandas as pd
+
     if isinstance(results, Mapping):
         lists = {as_text(query_id): chunks for query_id, chunks in results.items()}
     elif not _is_list_of_chunks(results):
@@ -185,22 +165,20 @@ def run_of_chunks(
         for query_id, chunks in lists.items()
         for rank, chunk in enumerate(chunks, 1)
     ]
-    frame = _frame(rows, ["query_id", "score", "doc_id", "start", "length"])
-    return frame[["query_id", "doc_id", "score", "start", "length"]]
+    frame = pd.DataFrame(rows, columns=["query_id", "score", *_TYPES])
+    types = {"query_id": "str", "score": "float64", **_TYPES}
+    return frame.astype(types)[["query_id", "doc_id", "score", "start", "length"]]
 
 
 def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFrame:
-    """Make a table of all chunks of a corpus for ``precision_omega``.
+    """Make a table of all chunks for ``precision_omega``: doc_id, start and length, in characters.
 
     Args:
-        chunks: dicts, documents or nodes, as :func:`run_of_chunks` takes them.
+        chunks: dicts, documents or nodes, as for :func:`run_of_chunks`.
         doc_id: as for :func:`run_of_chunks`.
 
-    Returns:
-        A row per chunk with doc_id, start and length, in characters.
-
     Raises:
-        InputError: a chunk lacks its position or its document, or the position is invalid.
+        InputError: a chunk has no valid position or no document.
 
     Example:
         >>> from ir_graded import passages
@@ -208,31 +186,20 @@ def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFr
           doc_id  start  length
         0   a.md     10      20
     """
+    import pandas as pd
+
     if not _is_list_of_chunks(chunks):
         raise InputError(f"expected a list of chunks, found {short_repr(chunks)}")
     rows = [_span(Node(chunk, f"chunk {at}"), doc_id) for at, chunk in enumerate(chunks)]
-    return _frame(rows, ["doc_id", "start", "length"])
+    return pd.DataFrame(rows, columns=list(_TYPES)).astype(_TYPES)
 
 
 def _is_list_of_chunks(given: Any) -> bool:
     """Return whether a value can be a list of chunks; a chunk or a chunk with its score is not one."""
-    if isinstance(given, tuple) and any(isinstance(part, Real) for part in given):
-        return False
-    return (
-        isinstance(given, Iterable)
-        and not isinstance(given, (str, bytes, Mapping))
-        and not any(hasattr(given, name) for name in ("page_content", "start_char_idx", "node"))
-    )
-
-
-def _frame(rows: list[Any], names: list[str]) -> pd.DataFrame:
-    import pandas as pd
-
-    frame = pd.DataFrame(rows, columns=names)
-    whole = dict.fromkeys(("start", "length"), "int64")
-    text = {name: "str" for name in ("query_id", "doc_id") if name in names}
-    scores = {"score": "float64"} if "score" in names else {}
-    return frame.astype({**whole, **text, **scores})
+    single = isinstance(given, (str, bytes, Mapping))
+    single |= any(hasattr(given, name) for name in ("page_content", "start_char_idx", "node"))
+    single |= isinstance(given, tuple) and any(isinstance(part, Real) for part in given)
+    return isinstance(given, Iterable) and not single
 
 
 def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
@@ -251,10 +218,10 @@ def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
             raise at.error("is -1: the splitter did not find the chunk in its text")
         start, length = at.whole(), len(chunk.page_content)
     elif hasattr(chunk, "start_char_idx"):
-        ends = {"start": chunk.start_char_idx, "end": chunk.end_char_idx}
+        ends = {"start_index": chunk.start_char_idx, "end_index": chunk.end_char_idx}
         if None in ends.values():
             raise given.error("is a node without start_char_idx or end_char_idx")
-        start, length = indexed_span(Node({f"{end}_index": at for end, at in ends.items()}, given.place))
+        start, length = indexed_span(Node(ends, given.place))
         metadata, own = Node({"ref_doc_id": chunk.ref_doc_id, **chunk.metadata}, given.place), "ref_doc_id"
     else:
         raise given.error(
@@ -272,8 +239,8 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     """Compute the IoU of retrieving every chunk that contains gold text, per topic.
 
     ``precision_omega = characters both in T and highlighted / characters in T or highlighted``, where T are
-    the chunks that share a character with a highlighted span; 0 if T is empty. Retrieving fewer chunks can
-    give a higher IoU if a chunk contains little gold text.
+    the chunks that share a character with a highlighted span; 0 if T is empty. It can rise if chunks
+    with little gold text are left out.
 
     Args:
         qrels: qrels with passages in any form.
@@ -282,18 +249,15 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
         touching: whether T also contains chunks that only touch a span, as in Chroma's evaluation.
 
     Returns:
-        A row per topic of the qrels: query_id and precision_omega. With ``touching`` also chunks, the number
-        of chunks in T.
+        A row per topic of the qrels: query_id, precision_omega and, with ``touching``, the number of chunks.
 
     Raises:
         InputError: the qrels hold no passages, or the chunks lack a column or hold an invalid position.
 
     Warns:
-        CoverageWarning: a topic has no highlighted text, or a document with highlighted text has no chunk;
-            both lower the values. Once per call.
+        CoverageWarning: a topic has no highlighted text, or a document with highlighted text has no chunk.
 
-    Source:
-        Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
+    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
 
     Example:
         >>> import pandas as pd
@@ -306,19 +270,18 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     """
     import pandas as pd
 
-    judgments = prepare_qrels(qrels)
-    levels = judgments.levels
-    if judgments.names and levels.highlights is None:
-        raise InputError(SPAN.refusal("precision_omega", "qrels", judgments.hint))
-    highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+    judgments = prepare_qrels(passage_table("precision_omega", "qrels", qrels))
+    levels, highlights = judgments.levels, judgments.levels.highlights
+    assert highlights is not None  # noqa: S101  # for the type checker
     gold = highlights.spans[highlights.level >= rel]
-    table = _chunk_table(chunks)
-    code = {
-        doc_id: number for number, doc_id in enumerate(table.doc_id.unique(maintain_order=True).to_list())
-    }
+    _check_columns("chunks", chunks)
+    doc_id, *of_spans = (chunks[name] for name in _TYPES)
+    size = len(doc_id)
+    table = from_columns("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", of_spans)
+    code = {name: number for number, name in enumerate(dict.fromkeys(table.doc_id.to_list()))}
     _warn(judgments, gold, code, rel)
-    document = np.array([code.get(doc_id, -1) for doc_id in judgments.doc_ids], dtype=np.int64)
-    of_chunk = np.array([code[doc_id] for doc_id in table.doc_id.to_list()], dtype=np.int64)
+    document = np.array([code.get(name, -1) for name in judgments.doc_ids], dtype=np.int64)
+    of_chunk = np.array([code[name] for name in table.doc_id.to_list()], dtype=np.int64)
     assert table.passage is not None  # noqa: S101  # for the type checker
     cut = table.passage.spans(of_chunk)
     span, chunk = Spans(document[gold.article], gold.start, gold.stop).meeting(cut, touching=touching)
@@ -331,10 +294,7 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
         whole_total(size, levels.topic, levels.topics).astype(np.float64)
         for size in (of_gold + of_chosen - of_either, of_either)
     )
-    found: dict[str, Any] = {
-        "query_id": judgments.query_ids,
-        "precision_omega": safe_divide(both, either),
-    }
+    found: dict[str, Any] = {"query_id": judgments.query_ids, "precision_omega": safe_divide(both, either)}
     if touching:
         found["chunks"] = count(levels.topic[pairs[0]], levels.topics)
     return pd.DataFrame(found)
@@ -342,28 +302,17 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
 
 def _warn(judgments: Judgments, gold: Spans, chunked: Container[str], rel: float) -> None:
     """Issue a CoverageWarning about topics without gold text and about gold documents without chunks."""
-    numbers = np.unique(gold.article[gold.stop > gold.start]).tolist()
-    unchunked = dict.fromkeys(
-        doc_id for number in numbers if (doc_id := judgments.doc_ids[number]) not in chunked
-    )
+    highlighted = np.unique(gold.article[gold.stop > gold.start]).tolist()
+    doc_ids = dict.fromkeys(judgments.doc_ids[number] for number in highlighted)
     notes = [judgments.note_on_text(rel)]
-    if unchunked:
+    if unchunked := [doc_id for doc_id in doc_ids if doc_id not in chunked]:
         documents = "1 document has" if len(unchunked) == 1 else f"{len(unchunked)} documents have"
         notes.append(
-            f"{documents} highlighted text but no chunk: {format_ids([*unchunked])}; check that the doc_ids "
+            f"{documents} highlighted text but no chunk: {format_ids(unchunked)}; check that the doc_ids "
             "of the chunks are those of the qrels."
         )
     if text := " ".join(filter(None, notes)):
         warnings.warn(text, CoverageWarning, stacklevel=3)
-
-
-def _chunk_table(chunks: Any) -> Table:
-    check_columns("chunks", chunks)
-    doc_id, start, length = (chunks[name] for name in ("doc_id", "start", "length"))
-    size = len(doc_id)
-    return from_columns(
-        *("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", (start, length))
-    )
 
 
 def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
@@ -380,8 +329,8 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
         separator: text between answer and sentence in a query_id; its last occurrence counts.
 
     Returns:
-        A row per answer: answer, precision, recall, and the numbers of sentences in the two means, cited and
-        supported. Precision or recall is 0 if its number of sentences is 0.
+        A row per answer: answer, precision, recall, and the numbers of sentences in these means, cited and
+        supported; a mean of no sentences is 0.
 
     Raises:
         InputError: an id has no separator, or qrels or run hold no passages.
@@ -404,28 +353,25 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
     views = Views(judgments.levels, match_run(judgments, cited_rows))
     precision, recall = (measure.score(views) for measure in (CharP(overlap="once"), CharR))
     supported = views.passages(1, None).R > 0
-    cited = set(cited_rows.query_id.unique().to_list())
-    found: dict[str, list[float]] = {}
-    for number, name in enumerate(judgments.names):
-        sums = found.setdefault(_answer(name, separator), [0.0, 0.0, 0, 0])
-        if name in cited:
-            sums[0] += precision[number]
-            sums[2] += 1
-        if supported[number]:
-            sums[1] += recall[number]
-            sums[3] += 1
-    for name in sorted(cited - set(judgments.names)):
-        found.setdefault(_answer(name, separator), [0.0, 0.0, 0, 0])[2] += 1
-    table = np.array(list(found.values())).reshape(len(found), 4)
-    counts = table[:, 2:].astype(np.int64)
-    means = table[:, :2] / np.maximum(counts, 1)
+    cited_ids = set(cited_rows.query_id.to_list())
+    unjudged = sorted(cited_ids - set(judgments.names))
+    precision, recall, supported = (np.pad(v, (0, len(unjudged))) for v in (precision, recall, supported))
+    sentences = [*judgments.names, *unjudged]
+    cited = np.array([sentence in cited_ids for sentence in sentences], dtype=np.bool_)
+    answers = [_answer(sentence, separator) for sentence in sentences]
+    number = {answer: at for at, answer in enumerate(dict.fromkeys(answers))}
+    of_answer = np.array([number[answer] for answer in answers], dtype=np.int64)
+
+    def total(values: Any) -> Floats:
+        return np.bincount(of_answer, values, len(number)).astype(np.float64)
+
     return pd.DataFrame(
         {
-            "answer": pd.Series(list(found), dtype="str"),
-            "precision": means[:, 0],
-            "recall": means[:, 1],
-            "cited": counts[:, 0],
-            "supported": counts[:, 1],
+            "answer": pd.Series(list(number), dtype="str"),
+            "precision": total(precision * cited) / np.maximum(total(cited), 1),
+            "recall": total(recall * supported) / np.maximum(total(supported), 1),
+            "cited": total(cited).astype(np.int64),
+            "supported": total(supported).astype(np.int64),
         }
     )
 

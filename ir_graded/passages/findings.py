@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -15,12 +16,12 @@ from ir_graded.core.views import f_score
 from ir_graded.errors import InputError, ParameterError, format_ids, printable, short_repr
 from ir_graded.io.sources import passage_table
 from ir_graded.io.table import Table, as_text
-from ir_graded.matching.judgments import articles_of
 from ir_graded.matching.match import prepare_qrels
-from ir_graded.matching.tables import groups_of, match_table, order_rows
+from ir_graded.matching.tables import match_table
 from ir_graded.measures.params import CUTOFF, REL, Param
 from ir_graded.measures.passages import F_BETA
 
+from .checks import rows_by_rank
 from .chunks import text_of
 
 if TYPE_CHECKING:
@@ -72,16 +73,14 @@ class RetrievedRow(NamedTuple):
 class Findings:
     """Text of each highlighted span of a topic found at each rank, and rows that found none.
 
-    A notebook shows it as HTML that suits light and dark themes; ``print`` gives it as text. Positions are
-    those of the data, with ``stop`` excluded.
+    A notebook shows it as HTML, and ``print`` as text. Positions are those of the data, ``stop`` is excluded.
 
     Attributes:
         query_id: the topic.
         rows: number of rows considered.
         highlighted: the spans of relevant level, sorted by doc_id and start: named tuples of doc_id, start,
             stop, found (the union of the text found), pieces (rank, start and stop in each row) and text.
-        in_vain: the rows without highlighted text, sorted by rank: named tuples of rank, doc_id, start, stop
-            and text.
+        in_vain: the rows without highlighted text by rank: named tuples of rank, doc_id, start, stop, text.
         found: number of characters found, each counted once.
         P: character precision of the rows, as in CharP.
         R: character recall, as in CharR.
@@ -103,19 +102,13 @@ class Findings:
         lines = [self._title()]
         for span in self.highlighted:
             lines += ["", _headline(span), *(f"  {_rank(piece)}: {_range(piece)}" for piece in span.pieces)]
-        lines += ["", self._vain_title()]
-        lines += [f"  {_rank(row)}: {_place(row)}" for row in self.in_vain[:_SHOWN]]
-        return "\n".join(lines + self._more())
+        rows = (f"  {_rank(row)}: {_place(row)}" for row in self.in_vain[:_SHOWN])
+        return "\n".join([*lines, "", self._vain_title(), *rows, *self._more()])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _title(self) -> str:
-        weighted = "" if self.beta == 1 else f"(beta={self.beta:g})"
-        return (
-            f"topic {printable(self.query_id)}, {self.rows:,} rows: "
-            f"CharP {self.P:.4f}, CharR {self.R:.4f}, CharF{weighted} {self.F:.4f}"
-        )
+        return f"topic {printable(self.query_id)}, {self.rows:,} rows: {_shown_scores(self, 'Char')}"
 
     def _vain_title(self) -> str:
         return f"retrieved in vain: {len(self.in_vain):,} of {self.rows:,} rows"
@@ -146,14 +139,13 @@ class Findings:
         yield "</ul></div>"
 
 
-def findings_of(
+def _findings(
     judged: Table, ranked: Table, rel: float, beta: float, cutoff: int | None, texts: Texts | None
 ) -> Findings:
-    """Return the findings of one topic; both tables hold only this topic and have been checked."""
-    topic = str(judged.query_id[0])
+    """Return the findings of one topic; both tables hold only this topic."""
     names = sorted({*judged.doc_id, *ranked.doc_id})
     number = {doc_id: at for at, doc_id in enumerate(names)}
-    gold, rows = _spans(judged, number), _spans(ranked, number)[_order(topic, ranked)[:cutoff]]
+    gold, rows = _spans(judged, number), _spans(ranked, number)[rows_by_rank(ranked)[0][:cutoff]]
     gold = gold[(judged.value >= rel) & (gold.stop > gold.start)]
     gold = Spans(*np.unique(np.stack([gold.article, gold.start, gold.stop]), axis=1))
     span, row = gold.meeting(rows)
@@ -162,21 +154,17 @@ def findings_of(
     parts = Spans(
         span, np.maximum(gold.start[span], rows.start[row]), np.minimum(gold.stop[span], rows.stop[row])
     )
-    pieces: list[list[Piece]] = [[] for _ in gold.start]
-    for at, *piece in zip(*(each.tolist() for each in (span, row + 1, parts.start, parts.stop)), strict=True):
-        pieces[at].append(Piece(*piece))
-    found: list[list[tuple[int, int]]] = [[] for _ in gold.start]
+    pieces: dict[int, list[Piece]] = defaultdict(list)
+    for rank, (at, start, stop) in zip((row + 1).tolist(), _triples(parts), strict=True):
+        pieces[at].append(Piece(rank, start, stop))
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for at, start, stop in _triples(parts.union()):
         found[at].append((start, stop))
     vain = np.setdiff1d(np.arange(rows.start.size, dtype=np.int64), row)
-    highlighted = gold.union().union_length(len(names)).sum(keepdims=True)
-    of_both = gold.union().intersection(rows.union()).union_length(len(names)).sum(keepdims=True)
-    retrieved = (rows.stop - rows.start).sum(keepdims=True)
-    precision, recall, weighted = (
-        float(f_score(of_both, retrieved, highlighted, weight)[0]) for weight in (0, np.inf, beta)
-    )
+    highlighted = gold.union()
+    of_both = _size(highlighted.intersection(rows.union()))
     return Findings(
-        query_id=topic,
+        query_id=str(judged.query_id[0]),
         rows=rows.start.size,
         highlighted=tuple(
             HighlightedSpan(
@@ -190,25 +178,26 @@ def findings_of(
             for rank, (article, start, stop) in zip((vain + 1).tolist(), _triples(rows[vain]), strict=True)
         ),
         found=int(of_both[0]),
-        P=precision,
-        R=recall,
-        F=weighted,
+        **_scores(of_both, _size(rows), _size(highlighted), beta),
         beta=beta,
     )  # fmt: skip
 
 
 def _spans(table: Table, number: Mapping[str, int]) -> Spans:
+    """Return the spans of the rows, with the numbers of their documents."""
     if table.passage is None:
         return Spans.empty()
     return table.passage.spans(np.array([number[doc_id] for doc_id in table.doc_id], dtype=np.int64))
 
 
-def _order(topic: str, ranked: Table) -> Ints:
-    """Return the rows in the order of their ranks."""
-    groups = groups_of(prepare_qrels({topic: {}}), ranked.query_id)
-    articles = articles_of(ranked, groups.topic)
-    assert articles is not None  # noqa: S101  # for the type checker
-    return order_rows(ranked, groups, articles)[0]
+def _size(spans: Spans) -> Ints:
+    """Return the sum of the lengths, shape ``(1,)``."""
+    return np.asarray((spans.stop - spans.start).sum(keepdims=True))
+
+
+def _scores(overlap: Ints, retrieved: Ints, highlighted: Ints, beta: float) -> dict[str, float]:
+    betas = {"P": 0.0, "R": np.inf, "F": beta}
+    return {name: float(f_score(overlap, retrieved, highlighted, one)[0]) for name, one in betas.items()}
 
 
 def _triples(spans: Spans) -> Iterator[tuple[int, int, int]]:
@@ -218,9 +207,7 @@ def _triples(spans: Spans) -> Iterator[tuple[int, int, int]]:
 def _text(texts: Texts | None, doc_id: str, start: int, stop: int) -> str | None:
     if texts is None:
         return None
-    text = text_of(texts, doc_id)
-    if not isinstance(text, str):
-        raise InputError(f"texts: document {doc_id!r} is {short_repr(text)}; it must be a str")
+    text: str = text_of(texts, doc_id, str)
     if stop > len(text):
         raise InputError(
             f"document {doc_id!r}: the span {start}:{stop - start} ends after the text of {len(text)} "
@@ -268,6 +255,11 @@ def _marked(span: HighlightedSpan, text: str) -> str:
     return "".join([*parts, escape(text[end:])])
 
 
+def _shown_scores(of: Findings | Strip, prefix: str = "", digits: int = 4) -> str:
+    scores = {"P": of.P, "R": of.R, "F" if of.beta == 1 else f"F(beta={of.beta:g})": of.F}
+    return ", ".join(f"{prefix}{name} {score:.{digits}f}" for name, score in scores.items())
+
+
 def _excerpt(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …"
@@ -283,8 +275,8 @@ _LONGEST_ID = 32  # characters in a title
 class Strip:
     """Text of one article of a topic that is highlighted, retrieved, or both.
 
-    A notebook shows it as a picture; ``print`` gives the numbers. Positions are those of the data:
-    characters in INEX, bytes in TREC Genomics.
+    A notebook shows it as a picture, ``print`` as numbers. Positions are those of the data: characters in
+    INEX, bytes in TREC Genomics.
 
     Attributes:
         query_id: the topic.
@@ -321,45 +313,25 @@ class Strip:
         sizes = ", ".join(
             f"{name} {sum(stop - start for start, stop in spans)}" for name, spans in self._lanes().items()
         )
-        return f"{self._subject()}: {self._scores(4)} ({sizes})"
+        return f"{self._subject()}: {_shown_scores(self)} ({sizes})"
 
     def _subject(self, longest: int | None = None) -> str:
         topic, article = (printable(name, longest) for name in (self.query_id, self.doc_id))
         place = "not retrieved" if self.rank is None else f"rank {self.rank}"
         return f"topic {topic}, article {article}, {place}"
 
-    def _scores(self, digits: int) -> str:
-        weighted = "" if self.beta == 1 else f"(beta={self.beta:g})"
-        return f"P {self.P:.{digits}f}, R {self.R:.{digits}f}, F{weighted} {self.F:.{digits}f}"
-
     def _title(self) -> tuple[str, str]:
-        return self._subject(_LONGEST_ID), self._scores(3)
+        return self._subject(_LONGEST_ID), _shown_scores(self, digits=3)
 
     def _lanes(self) -> dict[str, Merged]:
         """Return the lanes from top to bottom, with the overlap between the other two."""
         return {"highlighted": self.highlighted, "overlap": self.overlap, "retrieved": self.retrieved}
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw the strip with matplotlib: a lane each for highlighted text, both, and retrieved text.
+        """Draw a lane each for highlighted text, both, and retrieved text into ``ax`` or a new figure.
 
-        Every span is at least as wide as a thin line, even in a long article.
-
-        Args:
-            ax: where to draw; by default a new figure. ``pyplot`` does not know the new figure, so it need
-                not be closed.
-
-        Returns:
-            The figure, for example for ``savefig``.
-
-        Raises:
-            GradedError: matplotlib is not installed.
-
-        Example:
-            >>> from ir_graded.passages import Strip
-            >>> strip = Strip("1", "a", 3, ((0, 30),), ((20, 60),), ((20, 30),), 60, P=0.25, R=1 / 3, F=2 / 7)
-            >>> figure = strip.plot()
-            >>> figure.axes[0].get_xlabel()
-            'position in the article'
+        Every span is at least as wide as a thin line. ``pyplot`` does not know a new figure, so it need not
+        be closed.
         """
         from ir_graded.plots import strip
 
@@ -403,32 +375,25 @@ def show(  # noqa: PLR0913  # keyword options
 ) -> Strip | Findings:
     """Show the highlighted text of a topic, or of one article of it, that a run retrieved.
 
-    Without ``doc_id``: the ranks at which parts of each highlighted span were retrieved, and the rows that
-    were retrieved in vain because they hold no highlighted text. With ``doc_id``: a strip of the text of one
-    article that marks highlighted text, retrieved text, and text that is both.
-
     Args:
-        qrels: qrels with passages: a table, named tuples or a file with query_id, doc_id, relevance, start
-            and length.
-        run: a run with passages: a table, named tuples or a file with query_id, doc_id, score, start and
-            length.
+        qrels: qrels with passages in any form.
+        run: a run with passages in any form.
         query_id: a topic of the qrels.
         doc_id: an article of the qrels or the run for this topic.
         rel: lowest relevant level: spans of lower levels highlight nothing.
         beta: weight of recall against precision in F; inf is recall alone.
         cutoff: number of rows to consider, by default all; only without ``doc_id``.
-        texts: the text of each document, to be shown with the spans: a mapping from doc_id or a function of
-            it; only without ``doc_id``.
+        texts: the text of each document, shown with the spans: a mapping from doc_id or a function of it;
+            only without ``doc_id``.
 
     Returns:
-        :class:`Findings` of a topic or the :class:`Strip` of an article. Notebooks display both, and
-        ``print`` gives the numbers. A strip has a method ``plot()``.
+        :class:`Findings` of a topic: the ranks at which each highlighted span was retrieved, and the rows
+        that hold none. With ``doc_id``, the :class:`Strip` of an article: the text that is highlighted,
+        retrieved, or both.
 
     Raises:
-        InputError: the topic or the article is unknown, qrels or run hold no passages, or a text is missing
-            or ends before its span.
-        ParameterError: rel, beta or cutoff is out of its range, or cutoff or texts is given with
-            ``doc_id``.
+        InputError: an unknown topic or article, no passages, or a text that is missing or ends too early.
+        ParameterError: an option is out of its range, or cutoff or texts is given with ``doc_id``.
 
     Example:
         >>> import pandas as pd
@@ -468,10 +433,10 @@ def show(  # noqa: PLR0913  # keyword options
         topics = list(dict.fromkeys(judged.query_id))
         raise InputError(f"the qrels have no topic {topic!r}; they have {format_ids(topics)}")
     judged, ranked = _rows_with(judged, judged.query_id, topic), _rows_with(ranked, ranked.query_id, topic)
+    judged.check_values()
+    ranked.check_values()
     if doc_id is None:
-        judged.check_values()
-        ranked.check_values()
-        return findings_of(judged, ranked, rel, beta, cutoff, texts)
+        return _findings(judged, ranked, rel, beta, cutoff, texts)
     return _strip(judged, ranked, topic, as_text(doc_id), rel, beta)
 
 
@@ -481,16 +446,13 @@ def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, b
         raise InputError(
             f"topic {topic!r} has no article {article!r}; qrels and run have {format_ids(known)}"
         )
-    judged.check_values()
-    ranked.check_values()
     rank = match_table(prepare_qrels({topic: {article: 1}}), ranked, lowest=1).rank
     judged = _rows_with(judged, judged.doc_id, article)
-    in_qrels, in_run = _drawn_spans(judged), _drawn_spans(_rows_with(ranked, ranked.doc_id, article))
+    in_qrels, in_run = (
+        _spans(table, {article: 0}) for table in (judged, _rows_with(ranked, ranked.doc_id, article))
+    )
     highlighted, retrieved = in_qrels[judged.value >= rel].union(), in_run.union()
     overlap = highlighted.intersection(retrieved)
-    of_overlap, of_retrieved, of_highlighted = (
-        part.union_length(1) for part in (overlap, retrieved, highlighted)
-    )
     return Strip(
         query_id=topic,
         doc_id=article,
@@ -499,9 +461,7 @@ def _strip(judged: Table, ranked: Table, topic: str, article: str, rel: float, b
         retrieved=_pairs(retrieved),
         overlap=_pairs(overlap),
         extent=int(Spans.concat([in_qrels, in_run]).stop.max(initial=0)),
-        P=_safe_divide(of_overlap, of_retrieved),
-        R=_safe_divide(of_overlap, of_highlighted),
-        F=float(f_score(of_overlap, of_retrieved, of_highlighted, beta)[0]),
+        **_scores(_size(overlap), _size(retrieved), _size(highlighted), beta),
         beta=beta,
     )
 
@@ -518,16 +478,5 @@ def _rows_with(table: Table, column: pl.Series, value: str) -> Table:
     return table[(column == value).arg_true().to_numpy().astype(np.int64)]
 
 
-def _drawn_spans(table: Table) -> Spans:
-    """Return the spans of the rows of one article."""
-    if table.passage is None:
-        return Spans.empty()
-    return table.passage.spans(np.zeros(len(table), dtype=np.int64))
-
-
 def _pairs(spans: Spans) -> Merged:
     return tuple(zip(spans.start.tolist(), spans.stop.tolist(), strict=True))
-
-
-def _safe_divide(part: Ints, whole: Ints) -> float:
-    return float(part[0] / whole[0]) if whole[0] else 0.0

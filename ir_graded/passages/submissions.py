@@ -1,20 +1,16 @@
-"""Read INEX submissions in XML: ranked elements of articles, as spans of the text of the articles.
-
-A submission names elements by their locations. The spans of their text are found in the articles.
-"""
+"""Read INEX submissions in XML: ranked elements of articles, as spans of the text of the articles."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ir_graded._utils.extras import install_hint
+from ir_graded._utils.extras import extra
 from ir_graded.errors import FileFormatError, InputError, shortened
 
 if TYPE_CHECKING:
@@ -26,69 +22,47 @@ Steps: TypeAlias = tuple[tuple[str, int], ...]
 
 _TEXT = "text()"
 #: Highest number of steps of a path; libxml2 does not read deeper articles.
-MAX_STEPS = 256
+_MOST_STEPS = 256
 _NAME = r"""(?![0-9.-])[^\s/\[\]()@*'"|=<>+,$!:]+"""
 _STEP = re.compile(rf"/(text\(\)|{_NAME}(?::{_NAME})?)(?:\[([1-9][0-9]{{0,8}})\])?")
 
 
-def parse_location(path: str) -> Steps:
+def _steps_of(path: str) -> Steps:
     """Return the steps of a path; none if it is not a plain path from the document element down."""
-    steps: list[tuple[str, int]] = []
-    at = 0
-    while at < len(path):
-        step = _STEP.match(path, at)
-        if step is None or (steps and steps[-1][0] == _TEXT) or len(steps) > MAX_STEPS:
-            return ()
-        steps.append((step[1], int(step[2] or 1)))
-        at = step.end()
-    return tuple(steps)
-
-
-def spans_of(etree: Any, root: Any, wanted: Iterable[Steps]) -> dict[Steps, tuple[int, int]]:
-    """Return first position and length of the text of elements and text nodes, in one walk.
-
-    Args:
-        etree: the module of lxml.
-        root: the document element, without references to entities.
-        wanted: the locations to find.
-
-    Returns:
-        The spans of the locations that exist, and of all elements above them. Text is everything between the
-        tags except comments and processing instructions. Positions count characters.
-    """
-    walk = _Walk(etree, wanted)
-    walk.element(root, (), Counter())
-    return walk.found
+    found = list(_STEP.finditer(path))
+    steps = tuple((step[1], int(step[2] or 1)) for step in found)
+    plain = "".join(step[0] for step in found) == path and all(name != _TEXT for name, _ in steps[:-1])
+    return steps if plain and len(steps) <= _MOST_STEPS else ()
 
 
 class _Walk:
-    """Walk over the tree of an article, counting text and recording the spans of some locations."""
+    """Walk over the tree of an article that records ``(start, length)`` of locations and all above them."""
 
-    def __init__(self, etree: Any, wanted: Iterable[Steps]) -> None:
+    def __init__(self, etree: Any, root: Any, wanted: Iterable[Steps]) -> None:
         self.tostring = etree.tostring
         self.wanted = {steps[:n] for steps in wanted for n in range(1, len(steps) + 1)}
         self.found: dict[Steps, tuple[int, int]] = {}
         self.position = 0
+        self._element(root, (), Counter())
 
-    def element(self, element: Any, above: Steps, counts: Counter[str]) -> None:
+    def _element(self, element: Any, above: Steps, counts: Counter[str]) -> None:
         """Walk over an element. ``above`` is its parent, ``counts`` the children of the parent so far."""
         start = self.position
-        here = self._step(above, qualified_name(element), counts)
-        if here in self.wanted:
-            inside: Counter[str] = Counter()
-            self._text(element.text, here, inside)
-            for child in element:
-                # The tags of comments and processing instructions are functions.
-                if isinstance(child.tag, str):
-                    self.element(child, here, inside)
-                self._text(child.tail, here, inside)
-            self.found[here] = (start, self.position - start)
-        else:
+        here = self._step(above, _qualified_name(element), counts)
+        if here not in self.wanted:
             # No location inside is wanted, so take the text of the element at once, which is fastest.
             self.position += len(self.tostring(element, method="text", encoding="unicode", with_tail=False))
+            return
+        inside: Counter[str] = Counter()
+        self._text(element.text, here, inside)
+        for child in element:
+            # The tags of comments and processing instructions are functions.
+            if isinstance(child.tag, str):
+                self._element(child, here, inside)
+            self._text(child.tail, here, inside)
+        self.found[here] = (start, self.position - start)
 
     def _text(self, text: str | None, above: Steps, counts: Counter[str]) -> None:
-        """Pass over a text node."""
         if text:
             here = self._step(above, _TEXT, counts)
             if here in self.wanted:
@@ -101,117 +75,68 @@ class _Walk:
         return (*above, (name, counts[name]))
 
 
-def qualified_name(element: Any) -> str:
+def _qualified_name(element: Any) -> str:
     """Return the name of an element with its prefix, as in the article."""
     name: str = element.tag.rpartition("}")[2]
     return f"{element.prefix}:{name}" if element.prefix else name
 
 
-_NOT_EXPANDED = (
-    "is an entity, and entities are not expanded: replace it by the characters, "
-    "or by numbers such as &#233;, and remove the declaration"
+_NO_ENTITIES = (
+    "entities are not expanded: replace them by the characters, or by numbers such as &#233;, and remove "
+    "their declarations"
 )
-#: End of the messages of libxml2; for an error inside an entity it is not the place in the file.
+#: End of the messages of libxml2, whose line is given before.
 _PLACE = re.compile(r"\.?, line [0-9]+, column [0-9]+$")
 
 
-def import_etree(path: str | os.PathLike[str]) -> Any:
-    """Return the module lxml.etree. Raises InputError with the path if lxml is not installed."""
-    # Imported by its name: lxml comes without type information.
-    try:
-        return import_module("lxml.etree")
-    except ImportError as error:
-        raise InputError(
-            f"{os.fspath(path)}: reading XML submissions requires lxml: {install_hint('xml')}"
-        ) from error
-
-
-def parse(etree: Any, data: bytes, where: str) -> Any:
+def _parse(etree: Any, data: bytes, where: str) -> Any:
     """Return the document element. Raises FileFormatError for invalid XML and for entities."""
-    try:
-        root = etree.fromstring(data, _parser(etree))
-    except etree.XMLSyntaxError as error:
-        problem = _PLACE.sub("", str(error.msg))
-        line = _error_line(etree, data, error.lineno)
-        raise FileFormatError(f"{where}, line {line}: cannot be read as XML: {problem}") from None
-    for entity in root.iter(etree.Entity):
-        raise FileFormatError(f"{where}, line {entity.sourceline}: {shortened(entity.text)} {_NOT_EXPANDED}")
-    types = root.getroottree().docinfo.internalDTD
-    declared = [] if types is None else types.entities()
-    if declared:
-        line = data.count(b"\n", 0, max(data.find(b"<!ENTITY"), 0)) + 1
-        raise FileFormatError(f"{where}, line {line}: {shortened(declared[0].name)} {_NOT_EXPANDED}")
-    return root
-
-
-def _parser(etree: Any) -> Any:
-    return etree.XMLParser(
+    parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
     )
-
-
-def _error_line(etree: Any, data: bytes, line: int) -> int:
-    """Return the line of an error; for an error inside an entity, the line that refers to it."""
-    if b"<!ENTITY" not in data:
-        return line
-    parser = _parser(etree)
-    fed = 0
+    line, problem = data.count(b"\n", 0, max(data.find(b"<!ENTITY"), 0)) + 1, _NO_ENTITIES
     try:
-        for fed, text in enumerate(data.splitlines(keepends=True), 1):  # noqa: B007  # looked at below
-            parser.feed(text)
-        parser.close()
-    except etree.XMLSyntaxError:
-        pass
-    return max(line, fed)
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        # The line of an error inside an entity would be that within the entity.
+        if b"<!ENTITY" not in data:
+            line, problem = error.lineno, f"cannot be read as XML: {_PLACE.sub('', str(error.msg))}"
+    else:
+        types = root.getroottree().docinfo.internalDTD
+        if types is None or not types.entities():
+            reference = next(root.iter(etree.Entity), None)
+            if reference is None:
+                return root
+            line, problem = reference.sourceline, f"{shortened(reference.text)}: {_NO_ENTITIES}"
+    raise FileFormatError(f"{where}, line {line}: {problem}")
 
 
 #: A directory of ``<file>.xml``, or a callable from an article to its content or its path.
 Articles: TypeAlias = str | os.PathLike[str] | Callable[[str], bytes | str | os.PathLike[str]]
 
 
-class PassageRow(NamedTuple):
-    """A passage of an article that a run retrieved.
-
-    Attributes:
-        query_id: the topic.
-        doc_id: the article.
-        score: minus the position of the result within its topic, from -1.
-        start: position of the first character in the text of the article, from 0.
-        length: number of characters.
-    """
-
-    query_id: str
-    doc_id: str
-    score: float
-    start: int
-    length: int
-
-
 def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.DataFrame:
     """Read an INEX XML submission as a run with passages.
 
-    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]``. A step without a
-    position means the first; the last step may be ``text()[1]``. The result becomes the span of the text of
-    the element within the text of the article, in characters. Text is everything between the tags except
-    comments and processing instructions. The order of the results is the ranking; ``<rank>`` and ``<rsv>``
-    are ignored.
-
-    This function requires lxml, which the extra ``xml`` installs. Entities are never expanded: a file that
-    uses or declares an entity is an error. No other files are opened.
+    Each result names an element of an article, such as ``/article[1]/body[1]/p[3]``, and becomes the span of
+    its text within that of the article, in characters. A step without a position means the first; the last
+    may be ``text()[1]``. Text is everything between the tags except comments and processing instructions. The
+    order of the results is the ranking; ``<rank>`` and ``<rsv>`` are ignored. Entities are never expanded: a
+    file that uses or declares one is an error. No other files are opened.
 
     Args:
         path: the submission.
-        articles: a directory that holds each article as ``<file>.xml``, or a callable that takes ``<file>``
-            and returns the bytes or the path of the article. It is called once per article.
+        articles: a directory that holds each article as ``<file>.xml``, or a callable, called once per
+            article, from ``<file>`` to the bytes or the path of the article.
 
     Returns:
-        A row per result with query_id, doc_id (text), score (minus the position within the topic),
-        start and length (int64), in the order of the file.
+        A row per result in the order of the file: query_id, doc_id, score (minus the position within the
+        topic), start and length.
 
     Raises:
-        FileFormatError: the submission or an article that it names cannot be read, or a path matches
-            nothing; the message names the place.
-        InputError: ``articles`` is neither a directory nor callable, or lxml is not installed.
+        FileFormatError: the submission or an article cannot be read, or a path matches nothing.
+        InputError: ``articles`` is neither a directory nor callable.
+        GradedError: lxml, which the extra ``xml`` installs, is missing.
         OSError: the submission cannot be opened.
 
     Example:
@@ -231,37 +156,24 @@ def read_submission(path: str | os.PathLike[str], articles: Articles) -> pd.Data
     """
     import pandas as pd
 
-    frame = pd.DataFrame(passage_rows(path, articles), columns=list(PassageRow._fields))
-    types = {"query_id": "str", "doc_id": "str", "score": "float64", "start": "int64", "length": "int64"}
-    return frame.astype(types)
-
-
-def passage_rows(path: str | os.PathLike[str], articles: Articles) -> list[PassageRow]:
-    """Return the results of an INEX XML submission as spans of text, in the order of the file.
-
-    Arguments and errors are those of :func:`read_submission`.
-    """
-    etree = import_etree(path)
-    _check_articles(articles)
+    etree = extra("lxml.etree", "xml")
+    if not callable(articles) and not (isinstance(articles, (str, os.PathLike)) and Path(articles).is_dir()):
+        raise InputError(
+            f"articles={articles!r} is not a directory; give the directory that holds the articles as "
+            "<file>.xml, or a callable from <file> to the bytes or the path of the article"
+        )
     where = os.fspath(path)
-    results = list(_parse_results(parse(etree, Path(where).read_bytes(), where), where))
-    wanted: dict[str, dict[Steps, _Result]] = {}
+    results = list(_results(_parse(etree, Path(where).read_bytes(), where), where))
+    wanted: dict[str, list[_Result]] = defaultdict(list)
     for result in results:
-        wanted.setdefault(result.doc_id, {}).setdefault(result.steps, result)
-    spans = {name: _element_spans(etree, articles, list(first.values())) for name, first in wanted.items()}
-    return [
-        PassageRow(result.query_id, result.doc_id, result.score, *spans[result.doc_id][result.steps])
+        wanted[result.doc_id].append(result)
+    spans = {doc_id: _element_spans(etree, articles, elements) for doc_id, elements in wanted.items()}
+    rows = [
+        (result.query_id, result.doc_id, result.score, *spans[result.doc_id][result.steps])
         for result in results
     ]
-
-
-def _check_articles(articles: object) -> None:
-    if callable(articles) or (isinstance(articles, (str, os.PathLike)) and Path(articles).is_dir()):
-        return
-    raise InputError(
-        f"articles={articles!r} is not a directory; give the directory that holds the articles as "
-        "<file>.xml, or a callable from <file> to the bytes or the path of the article"
-    )
+    types = {"query_id": "str", "doc_id": "str", "score": "float64", "start": "int64", "length": "int64"}
+    return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
 @dataclass(frozen=True)
@@ -279,85 +191,70 @@ class _Result:
         return f"{self.place}: topic {self.query_id!r}, article {self.doc_id!r}"
 
 
-def _parse_results(root: Any, where: str) -> Iterator[_Result]:
+def _error(where: str, element: Any, problem: str) -> FileFormatError:
+    return FileFormatError(f"{where}, line {element.sourceline}: {problem}")
+
+
+def _results(root: Any, where: str) -> Iterator[_Result]:
     """Yield the results of all topics. Raises FileFormatError if an element is missing or misplaced."""
     if root.tag != "inex-submission":
-        raise FileFormatError(
-            f"{where}, line {root.sourceline}: expected an <inex-submission>, found <{root.tag}>"
-        )
-    _check_nesting(root, where)
-    lines: dict[str, int] = {}
-    for topic in root.iterchildren("topic"):
-        place = f"{where}, line {topic.sourceline}"
-        query_id = topic.get("topic-id", "").strip()
-        if not query_id:
-            raise FileFormatError(f"{place}: this <topic> has no topic-id")
-        if query_id in lines:
-            raise FileFormatError(
-                f"{place}: topic {query_id!r} appears twice, first at line {lines[query_id]}"
-            )
-        lines[query_id] = topic.sourceline
-        for position, result in enumerate(topic.iterchildren("result"), 1):
-            yield _parse_result(result, query_id, -float(position), where)
-
-
-def _check_nesting(root: Any, where: str) -> None:
-    """Raise FileFormatError for a topic or a result outside its parent element, which would be skipped."""
+        raise _error(where, root, f"expected an <inex-submission>, found <{root.tag}>")
+    # Misplaced elements would be skipped.
     for name, parent in (("topic", root.tag), ("result", "topic")):
         for element in root.iterdescendants(name):
-            above = element.getparent()
-            if above.tag != parent:
-                raise FileFormatError(
-                    f"{where}, line {element.sourceline}: a <{name}> inside <{above.tag}>; "
-                    f"it must be in <{parent}>"
-                )
+            above = element.getparent().tag
+            if above != parent:
+                raise _error(where, element, f"a <{name}> inside <{above}>; it must be in <{parent}>")
+    lines: dict[str, int] = {}
+    for topic in root.iterchildren("topic"):
+        query_id = topic.get("topic-id", "").strip()
+        if not query_id:
+            raise _error(where, topic, "this <topic> has no topic-id")
+        if query_id in lines:
+            raise _error(where, topic, f"topic {query_id!r} appears twice, first at line {lines[query_id]}")
+        lines[query_id] = topic.sourceline
+        for position, result in enumerate(topic.iterchildren("result"), 1):
+            yield _result(result, query_id, -float(position), where)
 
 
-def _parse_result(result: Any, query_id: str, score: float, where: str) -> _Result:
+def _result(result: Any, query_id: str, score: float, where: str) -> _Result:
     topic = f"topic {query_id!r}"
-    doc_id, line = _parse_field(result, "file", where, topic)
+    file, doc_id = _field(result, "file", where, topic)
     if PurePath(doc_id).anchor or doc_id.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", doc_id):
-        raise FileFormatError(
-            f"{where}, line {line}: {topic}: the <file> {shortened(doc_id)} is outside the directory"
-        )
-    path, line = _parse_field(result, "path", where, f"{topic}, article {doc_id!r}")
-    steps = parse_location(path)
-    found = _Result(query_id, doc_id, score, path, steps, f"{where}, line {line}")
+        raise _error(where, file, f"{topic}: the <file> {shortened(doc_id)} is outside the directory")
+    location, path = _field(result, "path", where, f"{topic}, article {doc_id!r}")
+    steps = _steps_of(path)
+    found = _Result(query_id, doc_id, score, path, steps, f"{where}, line {location.sourceline}")
     if not steps:
         raise FileFormatError(
             f"{found}: the path {shortened(path, 200)} must be like /article[1]/body[1]/p[3], "
-            f"with at most {MAX_STEPS} steps, of which the last may be text()[1]"
+            f"with at most {_MOST_STEPS} steps, of which the last may be text()[1]"
         )
     return found
 
 
-def _parse_field(result: Any, name: str, where: str, what: str) -> tuple[str, int]:
-    """Return text and line of an element that a result must have exactly once."""
+def _field(result: Any, name: str, where: str, what: str) -> tuple[Any, str]:
+    """Return an element that a result must have exactly once, and its text."""
     found = result.findall(name)
     if len(found) != 1:
-        raise FileFormatError(
-            f"{where}, line {result.sourceline}: {what}: a <result> needs one <{name}>, found {len(found)}"
-        )
+        raise _error(where, result, f"{what}: a <result> needs one <{name}>, found {len(found)}")
     text = (found[0].text or "").strip()
     if not text or len(found[0]):
-        raise FileFormatError(f"{where}, line {found[0].sourceline}: {what}: <{name}> must hold text only")
-    return text, found[0].sourceline
+        raise _error(where, found[0], f"{what}: <{name}> must hold text only")
+    return found[0], text
 
 
 def _element_spans(etree: Any, articles: Articles, results: list[_Result]) -> dict[Steps, tuple[int, int]]:
     """Return spans of elements of one article. Raises FileFormatError for a path that matches nothing."""
     data, where = _article_bytes(articles, results[0])
-    root = parse(etree, data, where)
-    spans = spans_of(etree, root, [result.steps for result in results])
+    root = _parse(etree, data, where)
+    spans = _Walk(etree, root, [result.steps for result in results]).found
     for result in results:
         if result.steps not in spans:
             matching = max(n for n in range(len(result.steps)) if n == 0 or result.steps[:n] in spans)
             longest = "".join(f"/{name}[{n}]" for name, n in result.steps[:matching])
-            found = (
-                f"the longest part that does is {longest}"
-                if longest
-                else f"the article is a <{qualified_name(root)}>"
-            )
+            root_only = f"the article is a <{_qualified_name(root)}>"
+            found = f"the longest part that does is {longest}" if longest else root_only
             raise FileFormatError(
                 f"{result}: the path {shortened(result.path, 200)} matches nothing in {where}; {found}"
             )

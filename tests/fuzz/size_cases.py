@@ -34,9 +34,9 @@ def as_matrix(path):
 
 def as_submission(path):
     """Read as an XML submission with its articles in the folder beside it."""
-    from ir_graded.passages.submissions import passage_rows
+    from ir_graded.passages import read_submission
 
-    passage_rows(path, path.parent)
+    read_submission(path, path.parent)
 
 
 def imported():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from fuzz.fuzz_cases import accepted, error_or_none, fuzz, spoilt
-from ir_graded.passages.submissions import passage_rows
+from ir_graded.passages import read_submission
 
 SUBMISSION = b"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE inex-submission SYSTEM "inex.dtd">
@@ -46,7 +46,9 @@ def check(folder, submission, article):
     rows = []
     place = rf"^{re.escape(str(folder))}/.*\.xml\b"
     error_or_none(
-        "XML submissions", lambda: rows.extend(passage_rows(folder / "run.xml", folder)), place=place
+        "XML submissions",
+        lambda: rows.extend(read_submission(folder / "run.xml", folder).itertuples()),
+        place=place,
     )
     assert all(row.start >= 0 and row.length >= 0 for row in rows)
 
@@ -60,7 +62,10 @@ BETWEEN = st.lists(st.sampled_from([b"<!-- x -->", b"<?x y?>"]), max_size=3).map
 def test_valid_submissions_are_read(folder, first, second, part):
     submission = SUBMISSION.replace(b"<result>", first + b"<result>").replace(b"p[2]", b"p[%d]" % part)
     write(folder, submission, ARTICLE.replace(b"</p>", second + b"</p>"))
-    rows = accepted("right XML submissions", lambda: list(passage_rows(folder / "run.xml", folder)))
+    rows = accepted(
+        "right XML submissions",
+        lambda: list(read_submission(folder / "run.xml", folder).itertuples(index=False)),
+    )
     start, length = {1: (0, 3), 2: (3, 4)}[part]
     assert rows[0][:2] == ("7", "a")
     assert (rows[0].start, rows[0].length) == (start, length)

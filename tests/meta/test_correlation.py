@@ -187,7 +187,7 @@ def test_rejected_ties_name_the_systems_and_the_variants():
         tau_ap(tied, clear)
     with pytest.raises(InputError, match=r"'q', 'r' are tied in the reference: .*tau_ap_b"):
         tau_ap_a(tied, clear)
-    with pytest.raises(InputError, match=r"0, 1, 2, 3, 4 and 3 more are tied"):
+    with pytest.raises(InputError, match=r"0, 1, 2 \.\.\. are tied"):
         tau_ap(range(8), [1] * 8)
 
 

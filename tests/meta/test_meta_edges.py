@@ -10,7 +10,6 @@ import pytest
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta.discriminative import _smallest_sufficient
-from ir_graded.meta.matrix import ScoreMatrix
 from ir_graded.meta.paired_tests import TESTS, _replicate_at_place
 from ir_graded.meta.significance import _signed_bounds
 from ir_graded.meta.studentised import Workspace
@@ -40,15 +39,6 @@ def test_means_below_0_have_no_margin(shift):
     found = meta.stability(scores, fuzziness=[0, 0.5, 0.99], n_resamples=10)
     assert found.proportion_of_ties.tolist() == [0, 0, 0]
     assert found.minority_rate.tolist() == [0, 0, 0]
-
-
-def test_a_matrix_can_be_limited_to_some_systems():
-    matrix = ScoreMatrix.of(pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]}, index=["x", "y"]))
-    some = matrix.of_runs(["c", "a"], "Q")
-    assert (some.runs, some.topics) == (("c", "a"), ("x", "y"))
-    np.testing.assert_array_equal(some.values, [[5, 1], [6, 2]])
-    with pytest.raises(InputError, match=r"^Q: at least 2 systems are needed, found 1$"):
-        matrix.of_runs(["c"], "Q")
 
 
 def test_a_tuple_as_a_system_name_stays_one_name():

@@ -262,9 +262,9 @@ def test_memory_and_threads_change_nothing(monkeypatch, name, test):
 def squares_of(values, counts):
     """Return t**2 of all replicates of the only pair, as computed by the package."""
     scores = studentised.PairedScores.of(values)
-    pairs = studentised.Pairs.of(2)
-    sums = studentised.WeightedSums.of(scores.values, counts - 1).differences(pairs)
-    found = studentised.replicate_statistics(studentised.PairBlock.of(scores, pairs), counts, sums)
+    pairs, space = studentised.Pairs.of(2), studentised.Workspace.of(1, counts.shape[1])
+    sums = studentised.WeightedSums.of(scores.values, counts - 1).differences(pairs, space)
+    found = studentised.replicate_statistics(studentised.PairBlock.of(scores, pairs), counts, sums, space)
     return (len(values) - 1) * found[0]
 
 
@@ -316,7 +316,8 @@ def test_sums_of_nearly_equal_systems_keep_their_digits():
     score = rng.random(200) / 2 + 0.5
     values = np.column_stack([score, score + rng.integers(-5, 6, 200) * 2.0**-51])
     counts = topic_counts(rng, 200, 50)
-    found = studentised.WeightedSums.of(values.T, counts).differences(studentised.Pairs.of(2))[0]
+    pairs, space = studentised.Pairs.of(2), studentised.Workspace.of(1, 50)
+    found = studentised.WeightedSums.of(values.T, counts).differences(pairs, space)[0]
     expected = (values[:, 0] - values[:, 1]) @ counts
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-22)
     assert len(set(found)) > 10
