@@ -7,6 +7,8 @@ from helpers import run_command
 
 import ir_graded
 
+pytestmark = pytest.mark.usefixtures("no_pictures")
+
 MEASURES = ["nDCG@10", "NumRet(rel=1)"]
 
 
