@@ -6,6 +6,7 @@ import os
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -206,7 +207,39 @@ def write_report(
 
 def render(contents: Contents) -> str:
     """Return the HTML page of a report."""
-    jinja2, markup = extra("jinja2", "report"), extra("markupsafe", "report").Markup
+    markup = extra("markupsafe", "report").Markup
+    scores, order = contents.scores, contents.best_first
+    cells = scores.values.size
+    script = _template("sort.js")
+    text: str = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            contents=contents,
+            test=contents.tests and TESTS[contents.tests.test],
+            board=list(_board(contents)),
+            topics=[*map(as_text, scores.query_ids)],
+            tables=scores.values[:, order].swapaxes(1, 2).tolist() if cells <= _MOST_CELLS else [],
+            is_open=scores.values[0].size <= _MOST_OPEN,
+            cells=cells,
+            most_imputed=MOST_IMPUTED,
+            pictures=list(of_measures(contents)),
+            unjudged_picture=of_unjudged(contents),
+            notes=[MeasureNote.of(measure) for measure in scores.measures],
+            versions=versions(),
+            level=f"{100 * contents.intervals.confidence:g}%",
+            style=markup(_template("page.css")),
+            script=markup(script),
+            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        )
+    )
+    return text
+
+
+@cache
+def _environment() -> Any:
+    """Return the environment of the page, which keeps the compiled template."""
+    jinja2 = extra("jinja2", "report")
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
@@ -215,28 +248,7 @@ def render(contents: Contents) -> str:
         lstrip_blocks=True,
     )
     environment.filters["signed"] = _signed
-    scores, order = contents.scores, contents.best_first
-    cells = scores.values.size
-    script = _template("sort.js")
-    text: str = environment.get_template("page.html.j2").render(
-        contents=contents,
-        test=contents.tests and TESTS[contents.tests.test],
-        board=list(_board(contents)),
-        topics=[*map(as_text, scores.query_ids)],
-        tables=scores.values[:, order].swapaxes(1, 2).tolist() if cells <= _MOST_CELLS else [],
-        is_open=scores.values[0].size <= _MOST_OPEN,
-        cells=cells,
-        most_imputed=MOST_IMPUTED,
-        pictures=list(of_measures(contents)),
-        unjudged_picture=of_unjudged(contents),
-        notes=[MeasureNote.of(measure) for measure in scores.measures],
-        versions=versions(),
-        level=f"{100 * contents.intervals.confidence:g}%",
-        style=markup(_template("page.css")),
-        script=markup(script),
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-    )
-    return text
+    return environment
 
 
 def _template(name: str) -> str:
