@@ -12,6 +12,7 @@ from statistics import stdev
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 from reference import sample_size as plain
 
 pytest.importorskip("jinja2")
@@ -126,7 +127,7 @@ def test_the_page_contains_the_numbers(tmp_path):
 
 
 def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
-    covid = ir_graded.sample()
+    covid = covid_sample()
     baseline = "bm25_baseline"
     text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, confidence=0.999)
     assert "100,000 replicates, seed 0, p =" in text
@@ -152,7 +153,7 @@ def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
 
 
 def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
-    covid = ir_graded.sample()
+    covid = covid_sample()
     with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 19 tests"):
         made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.9999)
 

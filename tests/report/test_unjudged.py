@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
@@ -33,7 +34,7 @@ def test_by_rank_ends_at_the_largest_depth():
 
 
 def test_without_negative_levels_shares_are_one_minus_judged():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     qrels = covid.qrels[covid.qrels["relevance"] >= 0]
     for name in list(covid.runs)[:3]:
         run = covid.runs[name]
