@@ -371,7 +371,7 @@ def score_intervals(  # what to evaluate, and how
         measures: measures of documents that this package computes, as in ``evaluate``.
         qrels: qrels in any form of ``evaluate``.
         runs: one or several runs in any form of ``evaluate``.
-        depth: rank down to which unjudged documents get levels; by default the largest cutoff of the measures.
+        depth: rank down to which unjudged documents get levels; by default the largest cutoff.
         n_samples: number of samples of the judgments, at least 1.
         confidence: share of the samples in an interval, between 0 and 1.
         rng: a seed or a generator. A seed gives the same result with any number of threads

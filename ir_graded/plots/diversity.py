@@ -15,7 +15,6 @@ from . import style
 if TYPE_CHECKING:
     from .style import Axes, Figure, Topic
 
-_MAX_TITLE_LENGTH = 34
 _MAX_TICK_LENGTH = 12
 _MAX_INTENTS_LENGTH = 24
 #: Share of the width of a group that its bars take.
@@ -62,7 +61,7 @@ def coverage(explanations: Topic | Iterable[Topic], ax: Axes | None = None) -> F
                 names = style.label(", ".join(map(str, intents[ranks == at[0]])), _MAX_INTENTS_LENGTH)
                 axes.annotate(names, at, (4, -9), textcoords="offset points", fontsize="small")
         style.format_rank_axis(axes, int(max(ends)))
-        title = _title(found[0].measure, found)
+        title = style.topic_title(found[0].measure, found[0])
         axes.set(ylim=(0, 1.02), xlabel="rank", ylabel="share of intents covered", title=title)
     return style.figure_of(axes)
 
@@ -110,7 +109,7 @@ def groups(
             axes.bar(places, heights, width, color=colour, label=label, edgecolor="white", linewidth=0.5)
         axes.set_xticks(range(number), [style.label(name, _MAX_TICK_LENGTH) for name in names])
         axes.tick_params(axis="x", length=0)
-        axes.set(xlabel="group", ylabel="share", title=_title(attribute, found))
+        axes.set(xlabel="group", ylabel="share", title=style.topic_title(attribute, found[0]))
     return style.figure_of(axes)
 
 
@@ -138,7 +137,3 @@ def _of_one_topic(explanations: Topic | Iterable[Topic], measure: str, column: s
     if len(topics) > 1:
         raise InputError(f"expected explanations of one topic, found {', '.join(topics)}")
     return found
-
-
-def _title(name: object, found: Sequence[Topic]) -> str:
-    return f"{style.label(name, _MAX_TITLE_LENGTH)}, topic {style.label(found[0].query_id, 10)}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .style import Axes, Figure, MeanIntervals, ScoreTables, Topic, UnjudgedShares
 
 
-_BETTER, _WORSE = style.COLOURS[:2]
+_FIRST, _SECOND = style.COLOURS[:2]
 #: Up to this number of topics, each has a bar and a name; more topics are drawn as one area.
 _MAX_BARS = 50
 _MANY_TOPICS = 20
@@ -62,7 +62,7 @@ def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: A
     ]
     with style.canvas(ax, [*labels, "mean"]) as axes:
         places = np.arange(1, len(heights) + 1)
-        for wins, colour, label in zip(better, (_BETTER, _WORSE), labels, strict=True):
+        for wins, colour, label in zip(better, (_FIRST, _SECOND), labels, strict=True):
             shown = np.where(wins, heights, 0.0)
             if len(heights) <= _MAX_BARS:
                 axes.bar(places, shown, color=colour, label=label)
@@ -101,8 +101,8 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
     mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
     with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(order), 4)) as axes:
         places = np.arange(len(order))
-        axes.hlines(places, low, high, color=_BETTER, linewidth=1.4, alpha=0.55)
-        axes.plot(mean, places, "o", color=_BETTER, markersize=3.4)
+        axes.hlines(places, low, high, color=_FIRST, linewidth=1.4, alpha=0.55)
+        axes.plot(mean, places, "o", color=_FIRST, markersize=3.4)
         axes.set_yticks(places, _names([intervals.runs[number] for number in order]))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(order) - 0.4, -0.6)
@@ -233,11 +233,9 @@ def _wrap_label(one: str, other: str, max_length: int) -> str:
     return f"{one} {other}" if len(one) + len(other) < max_length else f"{one}\n{other}"
 
 
-_MAX_TITLE_LENGTH = 44
 #: Width of the lines down to the axis, in points; many lines are thinner.
 _WIDTH = 3.0
 _MANY = 40
-_BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
 
 
 def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
@@ -261,7 +259,7 @@ def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
         rank = columns["rank"]
         deepest = int(rank.max(initial=1))
         width = _WIDTH * min(1.0, _MANY / max(rank.size, 1))
-        handles: list[Any] = [axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=width)]
+        handles: list[Any] = [axes.vlines(rank, 0, columns[bars], color=_FIRST, linewidth=width)]
         axes.set(xlabel="rank", ylabel=named[0])
         style.format_rank_axis(axes, deepest)
         axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
@@ -270,7 +268,7 @@ def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
             handles += right.plot(
                 rank,
                 columns[points],
-                color=_LINE,
+                color=_SECOND,
                 linestyle=(0, (4, 1.6)),
                 linewidth=0.9,
                 marker="o",
@@ -281,10 +279,7 @@ def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
             right.spines["right"].set_visible(True)
         if not rank.size:
             axes.text(0.5, 0.5, "no document counts", transform=axes.transAxes, ha="center", va="center")
-        axes.set_title(
-            f"{style.label(explanation.measure, _MAX_TITLE_LENGTH - 10)}, "
-            f"topic {style.label(explanation.query_id, 10)}"
-        )
+        axes.set_title(style.topic_title(explanation.measure, explanation))
         # Below the axes, because there is another axis on the right.
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "ncols": len(named)}
         style.legend(axes, ax is None, (handles, named), **place)

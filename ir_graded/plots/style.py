@@ -75,6 +75,11 @@ def label(name: object, max_length: int = _MAX_LABEL_LENGTH) -> str:
     return printable(" ".join(str(name).split()), max_length).replace("$", r"\$")
 
 
+def topic_title(name: object, topic: Topic) -> str:
+    """Return the title of a plot of one topic."""
+    return f"{label(name)}, topic {label(topic.query_id, 10)}"
+
+
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun, such as ``1 topic`` or ``2 topics``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
@@ -171,8 +176,8 @@ def legend(
         columns = _legend_columns(labels, figure.get_figwidth())
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, **_LEGEND)
     elif handles:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0} | place
-        ax.legend(handles, labels, **place, **_LEGEND)
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        ax.legend(handles, labels, **beside | place, **_LEGEND)
 
 
 _LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 3.0, "columnspacing": 1.2, "labelspacing": 0.3}

@@ -74,8 +74,7 @@ class Contents:
         """Imputed means with their intervals, of shape (runs, measures, 3); sums over topics become means."""
         if self.imputed is None:
             return None
-        summed = [MeasureNote.of(measure).summed for measure in self.scores.measures]
-        numbers = np.where(summed, len(self.scores.query_ids), 1)
+        numbers = np.where([*map(is_summed, self.scores.measures)], len(self.scores.query_ids), 1)
         return self.imputed.overall.T / numbers[:, np.newaxis]
 
     def compared_runs(self, measure: int) -> tuple[str, str] | None:
@@ -159,26 +158,18 @@ def versions() -> list[tuple[str, str]]:
     return [("ir_graded", __version__), ("Python", platform.python_version()), *of_libraries]
 
 
-@dataclass(frozen=True)
-class MeasureNote:
-    """Description of a measure and how it was computed."""
+def is_summed(measure: Measure) -> bool:
+    """Return whether ir-measures sums a measure over topics, while a report shows means."""
+    return isinstance(measure.aggregator(), SumAgg)
 
-    name: str
-    title: str
-    meaning: str
-    source: str
-    provider: str
-    #: Whether ir-measures sums it over topics, while a report shows means.
-    summed: bool
 
-    @classmethod
-    def of(cls, measure: Measure) -> MeasureNote:
-        """Return the note on a measure."""
-        return cls(
-            name=str(measure),
-            title=str(getattr(measure, "PRETTY_NAME", None) or measure.NAME),
-            meaning=" ".join(str(getattr(measure, "SHORT_DESC", None) or "").split()),
-            source=str(getattr(measure, "SOURCE", None) or ""),
-            provider="ir-measures" if scorer_of(measure) is None else "ir_graded",
-            summed=isinstance(measure.aggregator(), SumAgg),
-        )
+def note(measure: Measure) -> dict[str, Any]:
+    """Return the description of a measure, and how it was computed."""
+    return {
+        "name": str(measure),
+        "title": str(getattr(measure, "PRETTY_NAME", None) or measure.NAME),
+        "meaning": " ".join(str(getattr(measure, "SHORT_DESC", None) or "").split()),
+        "source": str(getattr(measure, "SOURCE", None) or ""),
+        "provider": "ir-measures" if scorer_of(measure) is None else "ir_graded",
+        "summed": is_summed(measure),
+    }

@@ -28,7 +28,7 @@ from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.plots import scores as plots
 from ir_graded.plots.style import matplotlib, plural, svg
 
-from .contents import Contents, MeasureNote, collect, versions
+from .contents import Contents, collect, note, versions
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Figure
@@ -225,7 +225,7 @@ def render(contents: Contents) -> str:
             most_imputed=MOST_IMPUTED,
             pictures=list(of_measures(contents)),
             unjudged_picture=of_unjudged(contents),
-            notes=[MeasureNote.of(measure) for measure in scores.measures],
+            notes=[note(measure) for measure in scores.measures],
             versions=versions(),
             level=f"{100 * contents.intervals.confidence:g}%",
             style=markup(_template("page.css")),
@@ -240,15 +240,13 @@ def render(contents: Contents) -> str:
 def _environment() -> Any:
     """Return the environment of the page, which keeps the compiled template."""
     jinja2 = extra("jinja2", "report")
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["signed"] = _signed
-    return environment
 
 
 def _template(name: str) -> str:
@@ -289,8 +287,3 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
             least = float(detectable[at, place])
             cells.append(Cell(mean, low, high, difference, words, verdict, least))
         yield str(run), cells, contents.ties[number]
-
-
-def _signed(value: float) -> str:
-    """Format a number with a sign; the minus is the typographic one."""
-    return f"{value:+.4f}".replace("-", "\N{MINUS SIGN}")
