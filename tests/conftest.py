@@ -74,6 +74,12 @@ def _further_cases(items):
     return left
 
 
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Leave the pictures of reports empty, because drawing takes most of the time."""
+    monkeypatch.setattr("ir_graded.reporting.page.svg", lambda _figure: "<svg/>")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
     return _checked((yield))

@@ -1,10 +1,13 @@
 """Helpers of several test folders: tables in many forms, the command line, error messages."""
 
+from functools import cache
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
+import ir_graded
 from ir_graded import GradedError, InputError
 from ir_graded.cli import main
 
@@ -71,6 +74,12 @@ def trec_lines(kind, rows):
     """Text of a TREC file."""
     line = {"qrels": "{} 0 {} {}\n", "run": "{} Q0 {} 0 {} tag\n"}[kind]
     return "".join(line.format(*row) for row in rows)
+
+
+@cache
+def covid_sample():
+    """Return the bundled sample, read once; tests must not change it."""
+    return ir_graded.sample()
 
 
 # ---------------------------------------------------------------------------------------------- errors

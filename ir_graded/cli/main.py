@@ -88,12 +88,15 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if sys.stdout is None:
         _fail("standard output is closed: redirect it to /dev/null if you do not need it")
+    code = 0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CoverageWarning)
             warnings.showwarning = _show_warning
-            code = _called(arguments)
+            code = commands.main(arguments, prog_name="ir_graded", standalone_mode=False)
         sys.stdout.flush()
+    except _NO_ARGUMENTS as error:
+        click.echo(error.format_message())
     except click.ClickException as error:
         _fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):
@@ -107,16 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (ValueError, NameError, RuntimeError) as error:
         # RuntimeError: ir_datasets could not download.
         _fail(str(error))
-    else:
-        sys.exit(code or 0)
-
-
-def _called(arguments: list[str] | None) -> Any:
-    try:
-        return commands.main(arguments, prog_name="ir_graded", standalone_mode=False)
-    except _NO_ARGUMENTS as error:
-        click.echo(error.format_message())
-        return 0
+    sys.exit(code or 0)
 
 
 def run() -> None:

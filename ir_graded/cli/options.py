@@ -1,4 +1,4 @@
-"""Options that several commands share, and options of statistics, derived from their functions."""
+"""Options that several commands share, and options that follow from the function of a command."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import math
 import re
 import signal
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial, reduce
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from ir_measures.measures import Measure
 
 from ir_graded.errors import short_repr
-from ir_graded.evaluation.evaluate import PROVIDERS
+from ir_graded.evaluation.evaluate import PROVIDERS, evaluate
+from ir_graded.io.annotations import BEYOND
+from ir_graded.io.sources import add_intents, with_groups
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
@@ -51,155 +55,55 @@ class InUnits(click.FloatRange):
             self.fail(message, param, ctx)
 
 
-qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
-optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
-measures = click.option(
-    "-m",
-    "--measures",
-    multiple=True,
-    required=True,
-    metavar="MEASURES",
-    help="Measures separated by blanks: \"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\". Repeatable.",
-)
-optional_measures = click.option(
-    "-m", "--measures", multiple=True, metavar="MEASURES", help="Measures separated by blanks. Repeatable."
-)
-by_topic = click.option(
-    "-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'."
-)
-output = click.option(
-    "-o",
-    "--output",
-    type=click.Choice(list(FORMATS)),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
-places = click.option(
-    "-p",
-    "--places",
-    type=click.IntRange(-1, 17),
-    default=4,
-    show_default=True,
-    help="Decimal places; -1 for all digits.",
-)
-
-
 def _silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> None:
     # main() restores the filters.
     if quiet:
         warnings.simplefilter("ignore")
 
 
-quiet = click.option(
-    "--quiet",
-    is_flag=True,
-    expose_value=False,
-    callback=_silence,
-    help="Do not print warnings, such as those on topics that runs lack.",
-)
-provider = click.option(
-    "--provider",
-    type=click.Choice(list(PROVIDERS)),
-    default="auto",
-    show_default=True,
-    help="Provider of the measures of ir-measures: this package where possible, or ir-measures.",
-)
+def _stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a decorator that adds several options to a command, in this order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-intents = click.option(
-    "--intents",
-    metavar="FILE",
-    help="Probabilities of intents in QRELS: lines of topic, intent, probability and optionally inf or nav.",
-)
-lengths = click.option(
-    "--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length."
-)
-ties = click.option(
-    "--ties",
-    type=click.Choice(TIES.words),
-    default=TIES.default,
-    show_default=True,
-    help="Order of documents with equal scores; expected is the mean over all orders.",
-)
-
-groups = click.option(
-    "--groups",
-    multiple=True,
-    metavar="NAME=FILE",
-    help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
-    "and a number per group. Repeatable.",
-)
+_FLAGS = {"rng": "--seed"}
+_SHORT = {"n_resamples": ("-B",)}
+#: Words of options of functions that are not statistics.
+_WORDS: dict[str, Collection[str]] = {"provider": PROVIDERS, "ties": TIES.words, "beyond": BEYOND}
+#: Parameters in units of a measure.
+_IN_UNITS = {"difference", "tolerance"}
+#: More replicates would not change printed digits, and may not fit into memory.
+_MOST = {"n_resamples": 10_000_000, "n_samples": 1_000_000, "depth": math.inf}
 
 
-def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
-    """Return qrels with the files of ``--intents`` and ``--groups``.
-
-    Raises UsageError if a file of groups has no name, or if two files have the same name.
-    """
-    judged: Any = qrels
-    files: dict[str, str] = {}
-    for text in groups:
-        name, _, file = text.partition("=")
-        if not name or not file or name in files:
-            raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
-        files[name] = file
-    if files:
-        from ir_graded.io.sources import with_groups
-
-        judged = with_groups(qrels, files)
-    if intents is not None:
-        from ir_graded.io.sources import add_intents
-
-        judged = add_intents(judged, intents)
-    return judged
-
-
-def read(texts: Iterable[str]) -> list[Measure]:
-    """Return the measures in options."""
-    return read_measures(texts)
-
-
-def of(function: Callable[..., Any], *without: str) -> Callable[[Any], Any]:
-    """Return a decorator that adds the options of a statistic to a command.
+def of(
+    function: Callable[..., Any], *without: str, only: Collection[str] | None = None
+) -> Callable[[Any], Any]:
+    """Return a decorator that adds the options of a function to a command.
 
     Each parameter whose values ``meta.options`` knows becomes an option of the same name; ``rng`` is
     ``--seed``. Types, defaults and help come from the declaration, the signature and the docstring.
     """
     helps = _described(function.__doc__ or "")
-    choices: dict[str, Any] = getattr(function, "choices", {})
+    words = _WORDS | getattr(function, "choices", {})
     made = []
     for name, parameter in inspect.signature(function).parameters.items():
-        kind = _type(name, choices.get(name), parameter.default)
-        if kind is None or name in without:
-            continue
         required = parameter.default is parameter.empty
         default = None if required else parameter.default
+        kind = _type(name, words.get(name), default)
+        if kind is None or name in without or (only is not None and name not in only):
+            continue
         flag = f"--{name}/--un{name}" if kind is bool else _FLAGS.get(name, f"--{name.replace('_', '-')}")
         settings = {"type": kind, "default": default, "required": required, "help": helps.get(name)}
         settings |= {"show_default": default is not None}
         made.append(click.option(flag, *_SHORT.get(name, ()), name, **settings))
-
-    def add(command: Any) -> Any:
-        for option in reversed(made):
-            command = option(command)
-        return command
-
-    return add
+    return _stacked(*made)
 
 
-_FLAGS = {"rng": "--seed"}
-_SHORT = {"n_resamples": ("-B",)}
-#: Parameters in units of a measure.
-_IN_UNITS = {"difference", "tolerance"}
-#: More replicates would not change printed digits, and may not fit into memory.
-_MOST_REPLICATES = 10_000_000
-
-
-def _type(name: str, choices: Iterable[str] | None, default: Any) -> Any:
+def _type(name: str, words: Iterable[str] | None, default: Any) -> Any:
     """Return the type of an option, None for parameters that become none."""
-    if choices is not None:
-        return click.Choice([*choices])
+    if words is not None:
+        return click.Choice([*words])
     if isinstance(default, bool):
         return bool
     if name == "rng":
@@ -207,18 +111,14 @@ def _type(name: str, choices: Iterable[str] | None, default: Any) -> Any:
     number = OPTIONS.get(name)
     if not isinstance(number, Number) or name == "memory_mib":
         return None
-    if number.whole:
-        most = _MOST_REPLICATES if name == "n_resamples" else number.high
-        return click.IntRange(int(number.low), None if math.isinf(most) else int(most))
-    kind = InUnits if name in _IN_UNITS else click.FloatRange
-    ends: dict[str, Any] = {
-        "min": number.low,
-        "min_open": number.low_open,
-        "max": number.high,
-        "max_open": number.high_open,
-    }
-    known = {name: end for name, end in ends.items() if not math.isinf(ends[name[:3]])}
-    return kind(**known) if known else click.FLOAT
+    ends: dict[str, Any] = {}
+    if math.isfinite(low := number.low if default is None else min(number.low, default)):
+        ends |= {"min": low, "min_open": number.low_open}
+    if math.isfinite(high := _MOST.get(name, number.high)):
+        ends |= {"max": high, "max_open": number.high_open}
+    if not ends:
+        return click.FLOAT
+    return (click.IntRange if number.whole else InUnits if name in _IN_UNITS else click.FloatRange)(**ends)
 
 
 def _described(docstring: str) -> dict[str, str]:
@@ -229,3 +129,82 @@ def _described(docstring: str) -> dict[str, str]:
     first = {name: " ".join(text.split()).partition(". ")[0].removesuffix(".") for name, text in entries}
     described = {name: f"{text[:1].upper()}{text[1:]}.".replace("``", "") for name, text in first.items()}
     return described | {"rng": "Seed of all random numbers."}
+
+
+_measures = partial(click.option, "-m", "--measures", multiple=True, metavar="MEASURES")
+_EXAMPLE = "\"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\""
+
+qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
+optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
+runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+measures = _measures(required=True, help=f"Measures separated by blanks: {_EXAMPLE}. Repeatable.")
+optional_measures = _measures(help="Measures separated by blanks. Repeatable.")
+provider, ties = of(evaluate, only=["provider"]), of(evaluate, only=["ties"])
+lengths = click.option(
+    "--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length."
+)
+intents = click.option(
+    "--intents",
+    metavar="FILE",
+    help="Probabilities of intents in QRELS: lines of topic, intent, probability and optionally inf or nav.",
+)
+groups = click.option(
+    "--groups",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
+    "and a number per group. Repeatable.",
+)
+places = click.option(
+    "-p",
+    "--places",
+    type=click.IntRange(-1, 17),
+    default=4,
+    show_default=True,
+    help="Decimal places; -1 for all digits.",
+)
+quiet = click.option(
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=_silence,
+    help="Do not print warnings, such as those on topics that runs lack.",
+)
+#: Options of all commands that print tables.
+table = _stacked(
+    click.option(
+        "-o",
+        "--output",
+        type=click.Choice(list(FORMATS)),
+        default="table",
+        show_default=True,
+        help="Output format.",
+    ),
+    places,
+    quiet,
+)
+
+
+def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
+    """Return qrels with the files of ``--intents`` and ``--groups``."""
+    files: dict[str, str] = {}
+    for text in groups:
+        name, _, file = text.partition("=")
+        if not name or not file or name in files:
+            raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
+        files[name] = file
+    judged = with_groups(qrels, files) if files else qrels
+    return judged if intents is None else add_intents(judged, intents)
+
+
+def read(texts: Iterable[str]) -> list[Measure]:
+    """Return the measures in options."""
+    return read_measures(texts)
+
+
+def given(*names: str) -> list[str]:
+    """Return the options, among those that set some parameters, that the user has given."""
+    context = click.get_current_context()
+    params = [param for param in context.command.params if param.name in names]
+    typed = ParameterSource.COMMANDLINE
+    return [param.opts[0] for param in params if context.get_parameter_source(str(param.name)) is typed]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -46,56 +46,39 @@ def frame_text(
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Rows to print: labels (run and, by topic, query_id), then a value per measure.
-
-    Attributes:
-        labels: names of the labels.
-        measures: names of the values.
-        rows: labels and values of each row.
-        kind: heading of the names of the values in formats with one line per value.
-    """
+    """Rows to print: labels (run and, by topic, query_id), then a value per measure."""
 
     labels: list[str]
     measures: list[str]
     rows: list[tuple[list[str], list[float]]]
+    #: Heading of the names of the values in formats with one line per value.
     kind: str = "measure"
 
     @classmethod
     def of(cls, scores: Scores, by_topic: bool, more: Mapping[str, More] | None = None) -> Leaderboard:
-        """Return the means of the runs, best first; with ``by_topic`` preceded by the topics of each run.
-
-        Raises:
-            InputError: a topic is named like the rows of means.
-        """
+        """Return the means of the runs, best first; with ``by_topic`` preceded by the topics of each run."""
         if by_topic and ALL_TOPICS in map(str, scores.query_ids):
             raise InputError(
                 f"the qrels have a topic {ALL_TOPICS!r}, which is the name of the means with --by-topic: "
                 "leave the option out, or rename the topic"
             )
-        labels = ["run", "query_id"] if by_topic else ["run"]
         more = more or {}
         names = [name + end for name in scores.names for end in ("", *(f" {one}" for one in more))]
         shown = [(scores.values, scores.aggregates), *more.values()]
-        values = np.stack([by_topic for by_topic, _ in shown], axis=1)
+        values = np.stack([of_topics for of_topics, _ in shown], axis=1).reshape(-1, *scores.values.shape[1:])
         aggregates = np.stack([overall for _, overall in shown], axis=2)
-        rows = _rows(scores, by_topic, values.reshape(-1, *values.shape[2:]), aggregates)
-        return cls(labels, names, list(rows))
+        rows: list[tuple[list[str], list[float]]] = []
+        for number in scores.best_first:
+            run = scores.runs[number]
+            if by_topic:
+                of_topics = zip(scores.query_ids, values[:, number].T.tolist(), strict=True)
+                rows += [([run, str(query_id)], of_topic) for query_id, of_topic in of_topics]
+            rows.append(([run, *([ALL_TOPICS] if by_topic else [])], aggregates[number].ravel().tolist()))
+        return cls(["run", *(["query_id"] if by_topic else [])], names, rows)
 
 
 #: Values beside the scores: of shape (measures, runs, topics), and over all topics (runs, measures).
 More = tuple[Floats, Floats]
-
-
-def _rows(
-    scores: Scores, by_topic: bool, values: Floats, aggregates: Floats
-) -> Iterator[tuple[list[str], list[float]]]:
-    """Yield rows of values by column, run and topic, and of aggregates by run and column."""
-    for number in scores.best_first:
-        run = scores.runs[number]
-        if by_topic:
-            for query_id, of_topic in zip(scores.query_ids, values[:, number].T.tolist(), strict=True):
-                yield [run, str(query_id)], of_topic
-        yield [run, ALL_TOPICS] if by_topic else [run], aggregates[number].ravel().tolist()
 
 
 def places(value: float | str, digits: int) -> str:
@@ -105,13 +88,16 @@ def places(value: float | str, digits: int) -> str:
     return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
 
 
-def json_line(record: Mapping[str, Any]) -> str:
+def json_line(record: Mapping[str, Any], digits: int = _ALL_DIGITS) -> str:
     """Return a JSON object in one line, with null for numbers that are not finite, and escapes."""
-    known = {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in record.items()
-    }
-    text = json.dumps(known, ensure_ascii=False, allow_nan=False)
+
+    def known(value: Any) -> Any:
+        if not isinstance(value, float):
+            return value
+        value = value if digits == _ALL_DIGITS else round(value, digits)
+        return value if math.isfinite(value) else None
+
+    text = json.dumps({name: known(value) for name, value in record.items()}, ensure_ascii=False)
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
@@ -154,15 +140,13 @@ def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
 
 
 def _json_lines(board: Leaderboard, digits: int) -> str:
-    lines = []
-    for labels, values in board.rows:
-        value: float | str
-        for measure, value in zip(board.measures, values, strict=True):
-            record: dict[str, Any] = dict(zip(board.labels, labels, strict=True))
-            exact = digits == _ALL_DIGITS or isinstance(value, str)
-            rounded = value if exact else round(value, digits)
-            lines.append(json_line({**record, board.kind: measure, "value": rounded}))
-    return "\n".join(lines)
+    return "\n".join(
+        json_line(
+            {**dict(zip(board.labels, labels, strict=True)), board.kind: measure, "value": value}, digits
+        )
+        for labels, values in board.rows
+        for measure, value in zip(board.measures, values, strict=True)
+    )
 
 
 FORMATS: dict[str, Callable[[Leaderboard, int], str]] = {

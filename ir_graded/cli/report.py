@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ir_graded import meta as statistics_of
+from ir_graded.reporting.page import report as page, write_report
 
 from . import options
 from .output import show
@@ -15,33 +15,20 @@ from .output import show
 
 @click.command()
 @options.qrels
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.runs
 @options.measures
-@click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
-@options.of(statistics_of.confidence_intervals)
-@options.of(statistics_of.against_baseline, "alpha", "n_resamples", "rng")
-@click.option(
-    "--n-samples",
-    type=click.IntRange(0, 1_000_000),
-    default=0,
-    show_default=True,
-    help="Number of samples of the judgments for intervals from unjudged documents.",
-)
-@click.option(
-    "--depth", type=click.IntRange(1), help="Rank down to which judgments are imputed for these intervals."
-)
-@click.option("--title", default="", help="Heading of the page.")
+@options.of(page)
 @options.intents
 @options.groups
+@click.option("--title", default="", help="Heading of the page.")
+@click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
 @options.quiet
-def report(  # noqa: PLR0913, PLR0917  # one parameter an option
+def report(
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     path: str,
-    baseline: str | None,
-    title: str,
     intents: str | None,
     groups: tuple[str, ...],
     **chosen: Any,
@@ -52,25 +39,12 @@ def report(  # noqa: PLR0913, PLR0917  # one parameter an option
     --baseline each run is tested against it (--test, Holm's correction, alpha is 1 - confidence). The page
     works offline and describes how each number was computed.
     """
-    from ir_graded.reporting import write_report
-
-    given = ["ir_graded", "report", qrels, *runs, *(word for text in measures for word in ("-m", text))]
-    if baseline is not None:
-        given += ["--baseline", baseline]
-    given += [] if intents is None else ["--intents", intents]
-    given += [word for text in groups for word in ("--groups", text)]
-    for option in click.get_current_context().command.params:
-        if (value := chosen.get(str(option.name))) is not None:
-            given += [option.opts[0], str(value)]
-    given += [*(["--title", title] if title else []), "--html", path]
-    write_report(
-        options.read(measures),
-        options.judgments(qrels, intents, groups),
-        list(runs),
-        path,
-        baseline=baseline,
-        title=title,
-        **chosen,
-        command=shlex.join(given),
-    )
+    context = click.get_current_context()
+    command = ["ir_graded", "report", qrels, *runs]
+    for option in context.command.params[2:]:
+        value = context.params.get(str(option.name))
+        values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]
+        command += [word for one in values for word in (option.opts[0], str(one))]
+    judged = options.judgments(qrels, intents, groups)
+    write_report(options.read(measures), judged, list(runs), path, **chosen, command=shlex.join(command))
     show(path)

@@ -33,9 +33,7 @@ from .sources import Source
 @click.option("--by", metavar="MEASURE", help="Measure of --top; by default the first.")
 @click.option("--drop-identical", is_flag=True, help="Of runs with the same scores, keep one.")
 @options.of(statistics_of.compare_measures)
-@options.output
-@options.places
-@options.quiet
+@options.table
 def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     source: Source,
     reference: str | None,
@@ -69,7 +67,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
         scores = statistics_of.top(scores, top, source.printed_name(by or next(iter(scores))))
     if teams is not None:
         try:
-            scores = dict(statistics_of.one_per_team(scores, sources.read_teams(teams), chosen["rng"]))
+            scores = {**statistics_of.one_per_team(scores, sources.read_teams(teams), chosen["rng"])}
         except InputError as error:
             raise InputError(f"{teams}: {error}") from None
     if reference is not None:
@@ -92,22 +90,19 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     "--labels-by", metavar="MEASURE", help="Add the ranks of the runs by this measure, one of -m or --matrix."
 )
 @options.of(statistics_of.significance)
-@options.output
-@options.places
-@options.quiet
+@options.table
 def significance(source: Source, labels_by: str | None, output: str, places: int, **chosen: Any) -> None:
     """Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.
 
     QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`.
     """
     scores = source.scores
-    reference = None
     if labels_by is not None:
-        reference = scores[reference_name(source.printed_name(labels_by), scores, "measure")]
-    found = statistics_of.significance(next(iter(scores.values())), labels_by=reference, **chosen)
-    table = found.to_frame().astype({"significant": int})
+        chosen["labels_by"] = scores[reference_name(source.printed_name(labels_by), scores, "measure")]
+    found = statistics_of.significance(next(iter(scores.values())), **chosen)
     pair = ["run_a", "run_b"]
-    show(frame_text(table.set_index(pair), pair, output, places))
+    table = found.to_frame().astype({"significant": int}).set_index(pair)
+    show(frame_text(table, pair, output, places))
     source.write_figures(lambda: {"significance": found.plot()})
 
 
@@ -122,9 +117,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @options.optional_measures
 @options.of(compare_judgments)
 @sources.folder
-@options.output
-@options.places
-@options.quiet
+@options.table
 def judgments(  # one parameter an option
     qrels: str,
     others: str,
@@ -158,8 +151,7 @@ def judgments(  # one parameter an option
             stacklevel=1,
         )
     counts = of.confusion()
-    levels = counts.set_axis([f"{level:g}" for level in counts.index], axis=0)
-    levels = levels.set_axis([f"{level:g}" for level in counts], axis=1)
+    levels = counts.rename(index="{:g}".format, columns="{:g}".format)
     covered = pd.DataFrame({"number": of.covered[0].sum(axis=0)}, ["first only", "second only", "both"])
     corner = _CORNERS.get(output, f"{counts.index.name} \\ {counts.columns.name}")
     tables = [
@@ -190,8 +182,7 @@ def judgments(  # one parameter an option
 @options.qrels
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.of(collection_statistics)
-@options.output
-@options.places
+@options.table
 def statistics(qrels: str, runs: tuple[str, ...], output: str, places: int, **chosen: Any) -> None:
     """Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.
 
@@ -202,16 +193,11 @@ def statistics(qrels: str, runs: tuple[str, ...], output: str, places: int, **ch
     show(frame_text(table, ["documents"], output, places))
 
 
-_COLUMNS = ["variance", "n_topics", "power", "present", "power_at_present", "detectable"]
-
-
 @click.command()
 @sources.source
 @options.of(statistics_of.topic_set_size)
 @options.of(statistics_of.Design, "variance")
-@options.output
-@options.places
-@options.quiet
+@options.table
 def plan(source: Source, difference: float, output: str, places: int, **chosen: Any) -> None:
     """Compute how many topics detect a difference of means, given the variance of some scores.
 
@@ -219,14 +205,14 @@ def plan(source: Source, difference: float, output: str, places: int, **chosen: 
     variance, the number of topics needed with its power (for an interval, its expected width), and for the
     present number of topics the power and the smallest detectable difference (or the width).
     """
+    import pandas as pd
+
     from ir_graded.plots.meta import topic_set_sizes
 
     design = statistics_of.Design(**chosen)
-    found = {
-        name: statistics_of.topic_set_size(matrix, difference, design=design)
-        for name, matrix in source.scores.items()
-    }
+    found = {}
     for name, matrix in source.scores.items():
+        found[name] = statistics_of.topic_set_size(matrix, difference, design=design)
         low, high = matrix.values.min(), matrix.values.max()
         if difference >= high - low:
             warnings.warn(
@@ -235,12 +221,17 @@ def plan(source: Source, difference: float, output: str, places: int, **chosen: 
                 CoverageWarning,
                 stacklevel=1,
             )
-    rows: list[tuple[list[str], list[Any]]] = []
+    kind = "width" if design.test == "interval" else "power"
+    rows = {}
     for name, size in found.items():
         present = int(size.present or 0)
-        now = [present, size.design.value_at(present, difference), size.design.detectable(present)]
-        rows.append(([name], [size.variance, size.n_topics, size.value, *now]))
-    kind = "width" if design.test == "interval" else "power"
-    columns = [column.replace("power", kind) for column in _COLUMNS]
-    show(FORMATS[output](Leaderboard(["measure"], columns, rows, "statistic"), places))
+        rows[name] = {
+            "variance": size.variance,
+            "n_topics": size.n_topics,
+            kind: size.value,
+            "present": present,
+            f"{kind}_at_present": size.design.value_at(present, difference),
+            "detectable": size.design.detectable(present),
+        }
+    show(frame_text(pd.DataFrame([*rows.values()], [*rows]), ["measure"], output, places))
     source.write_figures(lambda: {"topic_set_size": topic_set_sizes(found)})

@@ -56,7 +56,8 @@ def sample() -> Sample:
         [(topic, doc, int(level)) for topic, _, doc, level in map(str.split, _text(_QRELS).splitlines())],
         columns=["query_id", "doc_id", "relevance"],
     )
-    return Sample(qrels, {name: _frame(topics) for name, topics in runs.items()}, _source())
+    source = files(__package__).joinpath("SOURCE.txt").read_text(encoding="utf-8")
+    return Sample(qrels, {name: _frame(topics) for name, topics in runs.items()}, source)
 
 
 def _frame(topics: dict[str, list[str]]) -> pd.DataFrame:
@@ -74,7 +75,3 @@ def _frame(topics: dict[str, list[str]]) -> pd.DataFrame:
 
 def _text(name: str) -> str:
     return lzma.decompress(files(__package__).joinpath(name).read_bytes()).decode()
-
-
-def _source() -> str:
-    return files(__package__).joinpath("SOURCE.txt").read_text(encoding="utf-8")

@@ -300,8 +300,8 @@ def score_intervals(  # what to evaluate, and how
         measures: measures of documents that this package computes, as in ``evaluate``.
         qrels: qrels in any form of ``evaluate``.
         runs: one or several runs in any form of ``evaluate``.
-        depth: a whole number >= 1 and < 2**63; by default the largest cutoff of the measures.
-        n_samples: number of samples, at least 1.
+        depth: rank down to which unjudged documents get levels; by default the largest cutoff.
+        n_samples: number of samples of the judgments, at least 1.
         confidence: share of the samples in an interval, between 0 and 1.
         rng: a seed or a generator. A seed gives the same result with any number of threads
             and any order of topics, documents and runs.

@@ -13,9 +13,8 @@ from ir_graded.errors import InputError
 from . import style
 
 if TYPE_CHECKING:
-    from .style import Axes, Figure, TopicOfRun
+    from .style import Axes, Figure, Topic
 
-_MAX_TITLE_LENGTH = 34
 _MAX_TICK_LENGTH = 12
 _MAX_INTENTS_LENGTH = 24
 #: Share of the width of a group that its bars take.
@@ -23,7 +22,7 @@ _BARS_WIDTH = 0.8
 _TARGET = "0.7"
 
 
-def coverage(explanations: TopicOfRun | Iterable[TopicOfRun], ax: Axes | None = None) -> Figure:
+def coverage(explanations: Topic | Iterable[Topic], ax: Axes | None = None) -> Figure:
     """Plot the share of the intents of a topic that the first k documents cover, over k.
 
     A line rises at each rank at which the run covers a further intent. With one explanation, the names of
@@ -34,9 +33,7 @@ def coverage(explanations: TopicOfRun | Iterable[TopicOfRun], ax: Axes | None = 
         ax: axes to draw into; by default a new figure.
 
     Raises:
-        GradedError: matplotlib is not installed.
         InputError: there is no explanation, one is not of I-rec, or topics differ.
-        ParameterError: ``ax`` is not a matplotlib Axes.
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
         2011).
@@ -55,29 +52,22 @@ def coverage(explanations: TopicOfRun | Iterable[TopicOfRun], ax: Axes | None = 
                 [1, *first, end],
                 [0, *share, *(share[-1:] if share.size else [0])],
                 where="post",
-                label=run,
+                label=run if labels else None,
                 markevery=range(1, first.size + 1),
                 clip_on=False,
                 **style.line_style(number),
             )
-            for rank, height in zip(first.tolist(), share.tolist(), strict=True):
-                names = style.label(", ".join(map(str, intents[ranks == rank])), _MAX_INTENTS_LENGTH)
-                if not labels:
-                    axes.annotate(
-                        names, (rank, height), (4, -9), textcoords="offset points", fontsize="small"
-                    )
+            for at in zip(first.tolist(), share.tolist(), strict=True) if not labels else ():
+                names = style.label(", ".join(map(str, intents[ranks == at[0]])), _MAX_INTENTS_LENGTH)
+                axes.annotate(names, at, (4, -9), textcoords="offset points", fontsize="small")
         style.format_rank_axis(axes, int(max(ends)))
-        axes.set_ylim(0, 1.02)
-        axes.set_xlabel("rank")
-        axes.set_ylabel("share of intents covered")
-        axes.set_title(_title(found[0].measure, found))
-        if labels:
-            style.legend(axes, ax is None)
+        title = style.topic_title(found[0].measure, found[0])
+        axes.set(ylim=(0, 1.02), xlabel="rank", ylabel="share of intents covered", title=title)
     return style.figure_of(axes)
 
 
 def groups(
-    explanations: TopicOfRun | Iterable[TopicOfRun],
+    explanations: Topic | Iterable[Topic],
     ax: Axes | None = None,
     *,
     names: Sequence[object] | None = None,
@@ -94,10 +84,8 @@ def groups(
         names: names of the groups; by default their numbers.
 
     Raises:
-        GradedError: matplotlib is not installed.
         InputError: there is no explanation, one is not of GF, topics or attribute sets differ, or the number
             of names differs from the number of groups.
-        ParameterError: ``ax`` is not a matplotlib Axes.
 
     Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
         and Relevance" (ACM TOIS, 2023).
@@ -121,28 +109,23 @@ def groups(
             axes.bar(places, heights, width, color=colour, label=label, edgecolor="white", linewidth=0.5)
         axes.set_xticks(range(number), [style.label(name, _MAX_TICK_LENGTH) for name in names])
         axes.tick_params(axis="x", length=0)
-        axes.set_xlabel("group")
-        axes.set_ylabel("share")
-        axes.set_title(_title(attribute, found))
-        style.legend(axes, ax is None)
+        axes.set(xlabel="group", ylabel="share", title=style.topic_title(attribute, found[0]))
     return style.figure_of(axes)
 
 
-def _achieved(explanation: TopicOfRun) -> Floats:
+def _achieved(explanation: Topic) -> Floats:
     """Return the shares of the groups down to the last relevant document; equal shares without one."""
     columns = [values for name, values in explanation.columns.items() if name.startswith("a_")]
     last = [values[-1] for values in columns if values.size]
     return np.array(last) if last else np.full(len(columns), 1 / len(columns))
 
 
-def _depth(explanation: TopicOfRun) -> str:
+def _depth(explanation: Topic) -> str:
     rank = explanation.columns["rank"]
     return f"ranks 1 to {rank[-1]}" if rank.size else "no relevant document"
 
 
-def _of_one_topic(
-    explanations: TopicOfRun | Iterable[TopicOfRun], measure: str, column: str
-) -> list[TopicOfRun]:
+def _of_one_topic(explanations: Topic | Iterable[Topic], measure: str, column: str) -> list[Topic]:
     """Return explanations as a list. Raises InputError if one is of another measure, or topics differ."""
     found = list(explanations) if isinstance(explanations, Iterable) else [explanations]
     if not found:
@@ -154,7 +137,3 @@ def _of_one_topic(
     if len(topics) > 1:
         raise InputError(f"expected explanations of one topic, found {', '.join(topics)}")
     return found
-
-
-def _title(name: object, found: Sequence[TopicOfRun]) -> str:
-    return f"{style.label(name, _MAX_TITLE_LENGTH)}, topic {style.label(found[0].query_id, 10)}"

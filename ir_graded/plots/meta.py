@@ -6,7 +6,7 @@ belong to pyplot. Save it with ``figure.savefig("name.pdf")``, widen it with ``f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,8 @@ def asl_curve(results: Results, ax: Axes | None = None) -> Figure:
     Source: Sakai (2006), Figures 2 and 3.
     """
     with _curves(results, ax, "pairs of systems, by ASL", "achieved significance level") as (axes, curves):
-        alphas = sorted({float(result.alpha) for result in results.values()})
-        top = _MAX_ALPHAS * alphas[-1]
+        alphas = {float(result.alpha) for result in results.values()}
+        top = _MAX_ALPHAS * max(alphas)
         _draw_reference_lines(axes, alphas)
         axes.set_ylim(0, top)
         for number, (result, line) in enumerate(curves):
@@ -63,7 +63,7 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
     """
     better = significant.to_numpy(dtype=bool)
     names = list(significant.index)
-    legend = ("significantly better", "not significant")
+    legend = ["significantly better", "not significant"]
     with style.canvas(ax, legend, height=style.COLUMN_WIDTH) as axes:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
@@ -75,10 +75,9 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
             np.fill_diagonal(levels, np.nan)
             style.annotate_cells(axes, levels, better, _two_decimals)
         _label_cells(axes, names)
-        axes.set_xlabel("system, from best to worst")
-        axes.set_ylabel("system, from best to worst")
+        axes.set(xlabel="system, from best to worst", ylabel="system, from best to worst")
         patches = [Patch(facecolor=colour, edgecolor="0.4", linewidth=0.5) for colour in (_DARK, _LIGHT)]
-        style.legend(axes, ax is None, (patches, list(legend)))
+        style.legend(axes, ax is None, (patches, legend))
     return style.figure_of(axes)
 
 
@@ -102,7 +101,7 @@ def swap_curves(results: Results, ax: Axes | None = None) -> Figure:
     Source: Voorhees and Buckley (2002); Sakai (2006).
     """
     with _curves(results, ax, "difference of means (lower edge of bin)", "swap rate") as (axes, curves):
-        _draw_reference_lines(axes, sorted({result.max_rate for result in results.values()}))
+        _draw_reference_lines(axes, {result.max_rate for result in results.values()})
         for number, (result, line) in enumerate(curves):
             some = result.observations > 0
             axes.plot(result.lower[some], result.rate[some], markevery=(number % 2, 2), **line)
@@ -121,30 +120,25 @@ def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> F
         if len(names) <= _MAX_ANNOTATED:
             style.annotate_cells(axes, values, values > bottom + 0.65 * (1 - bottom), _two_decimals)
         _label_cells(axes, names)
-        bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03)
-        bar.set_label("Kendall's tau-b" if tied else "Kendall's tau")
-        bar.outline.set_visible(False)
+        _draw_colour_bar(axes, image, "Kendall's tau-b" if tied else "Kendall's tau")
     return style.figure_of(axes)
 
 
 def comparison(
-    power: Results,
-    stability: Results,
-    swap: Results,
-    taus: pd.DataFrame,
-    *,
-    tied: bool,
+    power: Results, stability: Results, swap: Results, taus: pd.DataFrame, *, tied: bool
 ) -> Figure:
     """Plot ASL curves, stability, swap rates and rank correlations of measures in one figure."""
     names = _cell_labels(list(taus.index))
     below = _SMALL_CHARACTER_WIDTH * max(map(len, names)) / 2  # the heat map is in one row of two
-    with style.panels(2, 2, map(style.label, power), below) as ((one, two), (three, four)):
+    with style.in_style():
+        figure = style.new_figure(style.PAGE_WIDTH, 2 * (style.HEIGHT + below), map(style.label, power))
+        (one, two), (three, four) = figure.subplots(2, 2)
         asl_curve(power, one)
         stability_curves(stability, two)
         swap_curves(swap, three)
         tau_heat_map(taus, tied=tied, ax=four)
         style.share_legend((one, two, three))
-    return style.figure_of(one)
+    return figure
 
 
 def topic_set_sizes(results: Results, ax: Axes | None = None) -> Figure:
@@ -157,7 +151,7 @@ def topic_set_sizes(results: Results, ax: Axes | None = None) -> Figure:
     with _curves(results, ax, "difference of means", "topics needed") as (axes, curves):
         for number, (result, line) in enumerate(curves):
             axes.plot(*result.curve(), markevery=(2 * number % 6, 6), **line)
-        _draw_reference_lines(axes, sorted({one.present for one in results.values() if one.present}))
+        _draw_reference_lines(axes, {one.present for one in results.values() if one.present})
     from matplotlib.ticker import LogLocator, NullLocator
 
     axes.autoscale(axis="x")
@@ -181,12 +175,10 @@ def _curves(
         lines = ({"label": label, **style.line_style(number)} for number, label in enumerate(labels))
         yield axes, list(zip(results.values(), lines, strict=True))
         axes.set_xlim(left=0)
-        axes.set_xlabel(x)
-        axes.set_ylabel(y)
-        style.legend(axes, ax is None)
+        axes.set(xlabel=x, ylabel=y)
 
 
-def _draw_reference_lines(axes: Axes, heights: Sequence[float]) -> None:
+def _draw_reference_lines(axes: Axes, heights: Iterable[float]) -> None:
     for height in heights:
         axes.axhline(height, **style.REFERENCE_LINE)
 
@@ -195,6 +187,11 @@ def _marker_positions(start: int, stop: int, phase: float) -> list[int]:
     """Return the positions of a few markers from start to stop, shifted by a share of their distance."""
     step = (stop - start) / _MARKERS_PER_LINE
     return sorted({min(stop - 1, int(start + (at + phase) * step)) for at in range(_MARKERS_PER_LINE)})
+
+
+def _draw_colour_bar(axes: Axes, image: Any, label: str) -> None:
+    bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=label)
+    bar.outline.set_visible(False)
 
 
 def _two_decimals(value: float) -> str:
@@ -245,12 +242,10 @@ def confusion_matrix(counts: pd.DataFrame, ax: Axes | None = None) -> Figure:
         style.annotate_cells(axes, values, shares > 0.6, "{:,.0f}".format)  # noqa: PLR2004  # darker than text
         axes.set_xticks(range(values.shape[1]), [f"{level:g}" for level in counts.columns])
         axes.set_yticks(range(values.shape[0]), [f"{level:g}" for level in counts.index])
-        axes.set_xlabel(f"level in {style.label(counts.columns.name)}")
-        axes.set_ylabel(f"level in {style.label(counts.index.name)}")
+        other, own = (style.label(each.name) for each in (counts.columns, counts.index))
+        axes.set(xlabel=f"level in {other}", ylabel=f"level in {own}")
         axes.tick_params(length=0)
-        bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03)
-        bar.set_label("share of the row")
-        bar.outline.set_visible(False)
+        _draw_colour_bar(axes, image, "share of the row")
     return style.figure_of(axes)
 
 
@@ -260,14 +255,15 @@ def means_scatter(
     """Plot means of runs under two sets of judgments, one panel per measure; the largest moves are named."""
     columns = min(_COLUMNS, len(measures))
     rows = -(-len(measures) // columns)
-    with style.panels(rows, columns, ()) as axes:
-        every = np.atleast_1d(axes).reshape(-1)
+    with style.in_style():
+        figure = style.new_figure(style.PAGE_WIDTH, rows * style.HEIGHT)
+        every = figure.subplots(rows, columns, squeeze=False).ravel()
         for panel, name, one, two, tau in zip(every, measures, a, b, taus, strict=False):
             _scatter(panel, one, two, runs)
             panel.set_title(f"{style.label(name)}: tau-b {tau:.2f}")
         for panel in every[len(measures) :]:
             panel.set_visible(False)
-    return style.figure_of(every[0])
+    return figure
 
 
 def _scatter(axes: Any, a: Floats, b: Floats, runs: Sequence[object]) -> None:
@@ -290,5 +286,4 @@ def _scatter(axes: Any, a: Floats, b: Floats, runs: Sequence[object]) -> None:
             fontsize="x-small",
             arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "relpos": (0, 0.5)},
         )
-    axes.set_xlabel("mean under a")
-    axes.set_ylabel("mean under b")
+    axes.set(xlabel="mean under a", ylabel="mean under b")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
@@ -17,10 +16,10 @@ from ir_graded.errors import InputError, ParameterError, short_repr
 from . import style
 
 if TYPE_CHECKING:
-    from .style import Axes, Figure, MeanIntervals, ScoreTables, TopicProfile, UnjudgedShares
+    from .style import Axes, Figure, MeanIntervals, ScoreTables, Topic, UnjudgedShares
 
 
-_BETTER, _WORSE = style.COLOURS[:2]
+_FIRST, _SECOND = style.COLOURS[:2]
 #: Up to this number of topics, each has a bar and a name; more topics are drawn as one area.
 _MAX_BARS = 50
 _MANY_TOPICS = 20
@@ -48,7 +47,6 @@ def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: A
         ax: axes to draw into; by default a new figure.
 
     Raises:
-        GradedError: matplotlib is not installed.
         InputError: the measure was not evaluated, or a run does not exist.
     """
     matrix = scores.matrix(measure)
@@ -57,29 +55,30 @@ def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: A
             raise InputError(f"unknown run {run!r}; the runs are {', '.join(map(repr, matrix.columns))}")
     values = (matrix[run_a] - matrix[run_b]).sort_values(ascending=False, kind="stable")
     heights = values.to_numpy(dtype=np.float64)
-    names = [f"{style.label(run, _MAX_NAME_LENGTH)} better" for run in (run_a, run_b)]
+    better = (heights > 0, heights < 0)
     labels = [
-        f"{name} ({style.plural(int(np.count_nonzero(wins)), 'topic')})"
-        for name, wins in zip(names, (heights > 0, heights < 0), strict=True)
+        f"{name} better ({style.plural(int(np.count_nonzero(wins)), 'topic')})"
+        for name, wins in zip(_names([run_a, run_b]), better, strict=True)
     ]
     with style.canvas(ax, [*labels, "mean"]) as axes:
         places = np.arange(1, len(heights) + 1)
-        for wins, colour, label in zip((heights > 0, heights < 0), (_BETTER, _WORSE), labels, strict=True):
-            _draw_bars(axes, places, np.where(wins, heights, 0.0), colour, label)
+        for wins, colour, label in zip(better, (_FIRST, _SECOND), labels, strict=True):
+            shown = np.where(wins, heights, 0.0)
+            if len(heights) <= _MAX_BARS:
+                axes.bar(places, shown, color=colour, label=label)
+            else:
+                axes.fill_between(places, shown, step="mid", color=colour, linewidth=0, label=label)
         axes.axhline(0, color="0.15", linewidth=0.6)
         axes.axhline(heights.mean(), label="mean", **style.REFERENCE_LINE)
         axes.set_xlim(0.4, len(heights) + 0.6)
         if len(heights) <= _MAX_BARS:
-            axes.set_xticks(
-                places, [style.label(topic, _MAX_NAME_LENGTH) for topic in values.index], rotation=90
-            )
+            axes.set_xticks(places, _names(values.index), rotation=90)
             axes.tick_params(axis="x", length=0, pad=1)
             if len(heights) > _MANY_TOPICS:
                 axes.tick_params(axis="x", labelsize=_SMALL_FONT)
-        axes.set_xlabel("topic, by difference")
-        printed = style.label(scores.names[scores.position(measure)], _MAX_NAME_LENGTH)
-        axes.set_ylabel(_wrap_label("difference in", printed, _Y_LABEL_LENGTH))
-        style.legend(axes, ax is None)
+        [printed] = _names([scores.names[scores.position(measure)]])
+        difference = _wrap_label("difference in", printed, _Y_LABEL_LENGTH)
+        axes.set(xlabel="topic, by difference", ylabel=difference)
     return style.figure_of(axes)
 
 
@@ -92,7 +91,6 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
         ax: axes to draw into; by default those of a new figure, which grows with the number of runs.
 
     Raises:
-        GradedError: matplotlib is not installed.
         InputError: the measure is not among those of ``intervals``.
     """
     name = intervals.measures[0] if measure is None else str(measure)
@@ -103,16 +101,16 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
     mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
     with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(order), 4)) as axes:
         places = np.arange(len(order))
-        axes.hlines(places, low, high, color=_BETTER, linewidth=1.4, alpha=0.55)
-        axes.plot(mean, places, "o", color=_BETTER, markersize=3.4)
-        axes.set_yticks(places, _run_labels([intervals.runs[number] for number in order]))
+        axes.hlines(places, low, high, color=_FIRST, linewidth=1.4, alpha=0.55)
+        axes.plot(mean, places, "o", color=_FIRST, markersize=3.4)
+        axes.set_yticks(places, _names([intervals.runs[number] for number in order]))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
         interval = f"mean with {100 * intervals.confidence:g}% interval"
-        axes.set_xlabel(_wrap_label(f"{style.label(name, _MAX_NAME_LENGTH)},", interval, _X_LABEL_LENGTH))
+        axes.set_xlabel(_wrap_label(f"{_names([name])[0]},", interval, _X_LABEL_LENGTH))
         if len(order) < len(intervals.runs):
             axes.set_ylabel(f"the best {len(order)} of {len(intervals.runs)} runs")
     return style.figure_of(axes)
@@ -127,9 +125,7 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
         ax: axes to draw into; by default a new figure.
 
     Raises:
-        GradedError: matplotlib is not installed.
         InputError: the scores have no cutoff of the measure.
-        ParameterError: ``ax`` is not a matplotlib Axes.
     """
     wanted = scores.names[0].partition("@")[0] if measure is None else str(measure)
     names = {name: name.rpartition("@") for name in scores.names}
@@ -145,9 +141,8 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
             axes.plot([*means], heights, label=label, clip_on=False, **style.line_style(number))
         style.format_rank_axis(axes, max(means))
         axes.set_ylim(bottom=0)
-        axes.set_xlabel("cutoff k")
-        axes.set_ylabel(_wrap_label("mean", f"{style.label(wanted, _MAX_NAME_LENGTH)}@k", _Y_LABEL_LENGTH))
-        style.legend(axes, ax is None)
+        mean = _wrap_label("mean", f"{_names([wanted])[0]}@k", _Y_LABEL_LENGTH)
+        axes.set(xlabel="cutoff k", ylabel=mean)
     return style.figure_of(axes)
 
 
@@ -161,9 +156,6 @@ def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
     Args:
         result: result of ``ir_graded.unjudged``.
         ax: axes to draw into; by default a new figure.
-
-    Raises:
-        GradedError: matplotlib is not installed.
     """
     if len(result.runs) > _MAX_LINES:
         return _unjudged_table(result, ax)
@@ -173,9 +165,7 @@ def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:
     with style.canvas(ax, labels) as axes:
         for number, label in enumerate(labels):
             _draw_unjudged(axes, result, number, style.line_style(number), label)
-        axes.set_xlabel(_BY_RANK_LABEL if len(labels) == 1 else "down to rank")
-        axes.set_ylabel("share unjudged")
-        style.legend(axes, ax is None)
+        axes.set(xlabel=_BY_RANK_LABEL if len(labels) == 1 else "down to rank", ylabel="share unjudged")
     return style.figure_of(axes)
 
 
@@ -193,20 +183,20 @@ def _draw_unjudged(
         axes.fill_between(ranks, at_rank, step="mid", color=line["color"], alpha=0.25, linewidth=0)
     axes.plot(np.array(result.depths)[order], result.share[number][order], label=label, clip_on=False, **line)
     axes.set_xscale("log")
-    axes.set_xticks(*_decade_ticks(max(*result.depths, result.by_rank.shape[1])))
+    ticks = [10**power for power in range(len(str(max(*result.depths, result.by_rank.shape[1]))))]
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
     axes.set_ylim(0, 1)
 
 
 def _unjudged_panels(result: UnjudgedShares) -> Figure:
     rows = -(-len(result.runs) // _PANEL_COLUMNS)
-    with style.canvas(None, height=_PANEL_HEIGHT * rows + _MARGIN) as first:
-        figure = style.figure_of(first)
-        figure.clear()
+    with style.in_style():
+        figure = style.new_figure(style.COLUMN_WIDTH, _PANEL_HEIGHT * rows + _MARGIN)
         panels = figure.subplots(rows, _PANEL_COLUMNS, sharex=True, sharey=True).ravel()
         for number, run in enumerate(result.runs):
             _draw_unjudged(panels[number], result, number, style.line_style(0))
-            panels[number].set_title(style.label(run, _MAX_NAME_LENGTH))
+            panels[number].set_title(*_names([run]))
         for panel in panels[len(result.runs) - _PANEL_COLUMNS : len(result.runs)]:
             panel.tick_params(labelbottom=True)
         for panel in panels[len(result.runs) :]:
@@ -225,7 +215,7 @@ def _unjudged_table(result: UnjudgedShares, ax: Axes | None) -> Figure:
         # Above 0.6 the blue is dark.
         style.annotate_cells(axes, shares, shares > 0.6, lambda share: f"{100 * share:.0f}")  # noqa: PLR2004
         axes.set_xticks(range(len(columns)), [f"{result.depths[at]:,}" for at in columns])
-        axes.set_yticks(range(len(order)), _run_labels([result.runs[number] for number in order]))
+        axes.set_yticks(range(len(order)), _names([result.runs[number] for number in order]))
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         axes.set_xlabel("% unjudged down to rank")
@@ -234,17 +224,8 @@ def _unjudged_table(result: UnjudgedShares, ax: Axes | None) -> Figure:
     return style.figure_of(axes)
 
 
-def _draw_bars(
-    axes: Axes, places: npt.NDArray[Any], heights: npt.NDArray[np.float64], colour: str, label: str
-) -> None:
-    if len(places) <= _MAX_BARS:
-        axes.bar(places, heights, width=0.8, color=colour, label=label)
-    else:
-        axes.fill_between(places, heights, step="mid", color=colour, linewidth=0, label=label)
-
-
-def _run_labels(runs: Sequence[object]) -> list[str]:
-    return [style.label(run, _MAX_NAME_LENGTH) for run in runs]
+def _names(objects: Iterable[object]) -> list[str]:
+    return [style.label(one, _MAX_NAME_LENGTH) for one in objects]
 
 
 def _wrap_label(one: str, other: str, max_length: int) -> str:
@@ -252,20 +233,12 @@ def _wrap_label(one: str, other: str, max_length: int) -> str:
     return f"{one} {other}" if len(one) + len(other) < max_length else f"{one}\n{other}"
 
 
-def _decade_ticks(last: int) -> tuple[list[int], list[str]]:
-    """Return positions and labels of the ticks 1, 10, 100, ..."""
-    ticks = [10**power for power in range(len(str(last)))]
-    return ticks, [f"{tick:,}" for tick in ticks]
-
-
-_MAX_TITLE_LENGTH = 44
 #: Width of the lines down to the axis, in points; many lines are thinner.
 _WIDTH = 3.0
 _MANY = 40
-_BARS, _LINE = style.COLOURS[0], style.COLOURS[1]
 
 
-def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
+def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
     """Plot stop distribution (left axis) and utility (right axis) over the ranks of relevant documents.
 
     For measures without a stop distribution, contributions are shown instead, and the blended ratio, if they
@@ -274,10 +247,6 @@ def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
     Args:
         explanation: result of ``explain``.
         ax: axes to draw into; by default a new figure.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` is not a matplotlib Axes.
 
     Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
         (EVIA 2008).
@@ -290,11 +259,8 @@ def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
         rank = columns["rank"]
         deepest = int(rank.max(initial=1))
         width = _WIDTH * min(1.0, _MANY / max(rank.size, 1))
-        handles: list[Any] = [
-            axes.vlines(rank, 0, columns[bars], color=_BARS, linewidth=width, label=named[0])
-        ]
-        axes.set_xlabel("rank")
-        axes.set_ylabel(named[0])
+        handles: list[Any] = [axes.vlines(rank, 0, columns[bars], color=_FIRST, linewidth=width)]
+        axes.set(xlabel="rank", ylabel=named[0])
         style.format_rank_axis(axes, deepest)
         axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
         if points is not None:
@@ -302,24 +268,21 @@ def profile(explanation: TopicProfile, ax: Axes | None = None) -> Figure:
             handles += right.plot(
                 rank,
                 columns[points],
-                label=named[1],
-                color=_LINE,
+                color=_SECOND,
                 linestyle=(0, (4, 1.6)),
                 linewidth=0.9,
                 marker="o",
                 markerfacecolor="white",
                 markeredgewidth=0.8,
             )
-            right.set_ylim(0, 1.08)
-            right.set_ylabel(named[1])
+            right.set(ylim=(0, 1.08), ylabel=named[1])
             right.spines["right"].set_visible(True)
         if not rank.size:
             axes.text(0.5, 0.5, "no document counts", transform=axes.transAxes, ha="center", va="center")
-        axes.set_title(
-            f"{style.label(explanation.measure, _MAX_TITLE_LENGTH - 10)}, "
-            f"topic {style.label(explanation.query_id, 10)}"
-        )
-        _draw_legend(axes, handles, named, own_figure=ax is None)
+        axes.set_title(style.topic_title(explanation.measure, explanation))
+        # Below the axes, because there is another axis on the right.
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.22), "ncols": len(named)}
+        style.legend(axes, ax is None, (handles, named), **place)
     return style.figure_of(axes)
 
 
@@ -330,22 +293,6 @@ _NAMES = {
     "BR": "blended ratio",
     "gP": "gP",
 }
-
-
-def _draw_legend(axes: Axes, handles: list[Any], names: list[str], *, own_figure: bool) -> None:
-    """Draw the legend below the axes, because there is another axis on the right."""
-    if own_figure:
-        style.legend(axes, own_figure, (handles, names))
-    else:
-        axes.legend(
-            handles,
-            names,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.22),
-            ncols=len(names),
-            frameon=False,
-            handlelength=3.0,
-        )
 
 
 def stop_curve(measures: Sequence[Any], n_relevant: int = 10, ax: Axes | None = None) -> Figure:
@@ -359,7 +306,6 @@ def stop_curve(measures: Sequence[Any], n_relevant: int = 10, ax: Axes | None = 
         ax: axes to draw into; by default a new figure.
 
     Raises:
-        GradedError: matplotlib is not installed.
         ParameterError: a measure has no stop distribution, or the number is not a whole number >= 1.
 
     Source: Sakai and Robertson (2008), Figure 1.
@@ -373,10 +319,8 @@ def stop_curve(measures: Sequence[Any], n_relevant: int = 10, ax: Axes | None = 
         seen = np.arange(1, n_relevant + 1)
         for number, (label, curve) in enumerate(zip(labels, curves.values(), strict=True)):
             axes.plot(seen, curve, label=label, **style.line_style(number))
-        axes.set_xlabel("relevant documents so far")
-        axes.set_ylabel("probability of stopping")
+        axes.set(xlabel="relevant documents so far", ylabel="probability of stopping")
         axes.set_ylim(bottom=0)
-        style.legend(axes, ax is None)
     return style.figure_of(axes)
 
 

@@ -6,7 +6,6 @@ Figures are drawn with matplotlib. Notebooks show an SVG image that needs no lib
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,29 +24,16 @@ _MIN_LINE_WIDTH = 0.5  # points, even for a span of one character
 _HEIGHT = 1.7  # inches
 
 
-@dataclass(frozen=True)
-class _BarStyle:
-    """Style of a lane. The colours are the colour-blind safe ones of Okabe and Ito."""
-
-    fill: str
-    dark: str
-    hatch: str | None = None
-
-
+#: Fill, edge and hatch of each lane, in the colour-blind safe colours of Okabe and Ito.
 _STYLES = {
-    "highlighted": _BarStyle("#E69F00", "#E69F00"),
-    "overlap": _BarStyle("#000000", "#000000"),
-    "retrieved": _BarStyle("#56B4E9", "#0072B2", "////"),
+    "highlighted": ("#E69F00", "#E69F00", None),
+    "overlap": ("#000000", "#000000", None),
+    "retrieved": ("#56B4E9", "#0072B2", "////"),
 }
 
 
 def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = None) -> Figure:
-    """Draw the strip with matplotlib.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` is not an Axes of a figure, or is polar or three-dimensional.
-    """
+    """Draw the strip with matplotlib, into rectilinear axes."""
     matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
@@ -59,23 +45,21 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
         raise ParameterError(f"ax={ax!r} must be rectilinear: a strip lies along its x axis")
     end = max(extent, 1)
     for y, (name, spans) in enumerate(lanes.items()):
-        bar = _STYLES[name]
+        fill, edge, hatch = _STYLES[name]
         ax.broken_barh([(0, end)], (y - 0.4, 0.8), facecolor="0.95")
         ax.broken_barh(
             [(start, stop - start) for start, stop in spans],
             (y - 0.4, 0.8),
-            facecolor=bar.fill,
-            edgecolor=bar.dark,
-            hatch=bar.hatch,
+            facecolor=fill,
+            edgecolor=edge,
+            hatch=hatch,
             linewidth=_MIN_LINE_WIDTH,
             clip_on=False,
         )
     ax.set_yticks(range(len(_STYLES)), list(_STYLES))
-    ax.set_ylim(len(_STYLES) - 0.4, -0.6)
-    ax.set_xlim(0, end)
+    ax.set(ylim=(len(_STYLES) - 0.4, -0.6), xlim=(0, end))
     room = ax.get_window_extent().width / ax.figure.dpi * 72
-    ticks = MaxNLocator(_max_ticks(room, end), steps=[1, 2, 2.5, 5, 10], integer=True)
-    ax.xaxis.set_major_locator(ticks)
+    ax.xaxis.set_major_locator(MaxNLocator(_max_ticks(room, end), steps=[1, 2, 2.5, 5, 10], integer=True))
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     ax.tick_params(labelsize="small")
     ax.tick_params(axis="y", length=0)
@@ -105,7 +89,7 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
             width = max((stop - start) / end * wide, 1)
             parts.append(
                 f'<rect x="{left + start / end * wide:.2f}" y="{y}" width="{width:.2f}" height="{high}" '
-                f'fill="{_STYLES[name].dark}"><title>{start:,} to {stop:,}</title></rect>'
+                f'fill="{_STYLES[name][1]}"><title>{start:,} to {stop:,}</title></rect>'
             )
     step = _tick_step(end, _max_ticks(wide, end))
     for tick in range(0, end + 1, step):

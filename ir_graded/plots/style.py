@@ -35,7 +35,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 COLUMN_WIDTH = 3.3
 PAGE_WIDTH = 7.0
 REFERENCE_LINE: dict[str, Any] = {"color": "0.35", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
-_HEIGHT = 2.3
+HEIGHT = 2.3
 _ROW_HEIGHT = 0.14
 _CHARACTER_WIDTH = 0.07
 _HANDLE_WIDTH = 0.5
@@ -66,13 +66,18 @@ _RC = {
 
 
 def matplotlib() -> Any:
-    """Return the matplotlib package. Raises GradedError with the extra to install if it is missing."""
+    """Return the matplotlib package. Raises GradedError that names the extra to install."""
     return extra("matplotlib", "plot")
 
 
 def label(name: object, max_length: int = _MAX_LABEL_LENGTH) -> str:
     """Return a name as text on one line, shortened in the middle, with ``$`` (formulas) escaped."""
     return printable(" ".join(str(name).split()), max_length).replace("$", r"\$")
+
+
+def topic_title(name: object, topic: Topic) -> str:
+    """Return the title of a plot of one topic."""
+    return f"{label(name)}, topic {label(topic.query_id, 10)}"
 
 
 def plural(count: int, noun: str) -> str:
@@ -91,46 +96,29 @@ def check_axes(ax: object) -> None:
 
 
 @contextmanager
-def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = _HEIGHT) -> Iterator[Axes]:
-    """Yield the axes to draw into, given or of a new figure, in the style of the package.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-        ParameterError: ``ax`` is not an Axes of a figure.
-    """
-    with matplotlib().rc_context(_RC):
+def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = HEIGHT) -> Iterator[Axes]:
+    """Yield the axes to draw into, given or of a new figure, then add a legend of what has a label."""
+    with in_style():
         if ax is not None:
             check_axes(ax)
-            yield ax
-            return
-        # Not pyplot: its figures exist until closed, and notebooks show them twice.
-        from matplotlib.figure import Figure
-
-        rows = legend_rows(labels)
-        figure = Figure(figsize=(COLUMN_WIDTH, height + _ROW_HEIGHT * rows), layout="constrained")
-        yield figure.subplots()
+        axes = new_figure(COLUMN_WIDTH, height, labels).subplots() if ax is None else ax
+        yield axes
+        legend(axes, ax is None)
 
 
-@contextmanager
-def panels(rows: int, columns: int, labels: Iterable[str], below: float = 0) -> Iterator[Any]:
-    """Yield axes in rows and columns of a new page-wide figure, in the style of the package."""
-    with matplotlib().rc_context(_RC):
-        from matplotlib.figure import Figure
-
-        height = rows * (_HEIGHT + below) + _ROW_HEIGHT * legend_rows(labels, PAGE_WIDTH)
-        figure = Figure(figsize=(PAGE_WIDTH, height), layout="constrained")
-        yield figure.subplots(rows, columns)
+def in_style() -> Any:
+    """Return a context in which figures have the style of the package."""
+    return matplotlib().rc_context(_RC)
 
 
-def share_legend(axes: Sequence[Axes]) -> None:
-    """Replace the legends of axes that show the same lines by one legend below the figure."""
-    for ax in axes:
-        own = ax.get_legend()
-        if own is not None:
-            own.remove()
-    handles, labels = axes[0].get_legend_handles_labels()
-    columns = legend_columns(labels, PAGE_WIDTH)
-    figure_of(axes[0]).legend(handles, labels, loc="outside lower center", ncols=columns, **_LEGEND)
+def new_figure(width: float, height: float, labels: Iterable[str] = ()) -> Figure:
+    """Return a figure with room for a legend below its axes."""
+    # Not pyplot: its figures exist until closed, and notebooks show them twice.
+    from matplotlib.figure import Figure
+
+    labels = [label for label in labels if label]
+    rows = -(-len(labels) // _legend_columns(labels, width))
+    return Figure(figsize=(width, height + _ROW_HEIGHT * rows), layout="constrained")
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -178,49 +166,44 @@ def annotate_cells(ax: Axes, values: Any, dark: Any, text: Callable[[float], str
             ax.text(column, row, text(value), ha="center", va="center", color=colour, fontsize="x-small")
 
 
-def legend(ax: Axes, own_figure: bool, entries: tuple[list[Any], list[str]] | None = None) -> None:
-    """Draw a legend outside the axes: below them in a new figure, beside them in a figure of the caller."""
+def legend(
+    ax: Axes, own_figure: bool, entries: tuple[list[Any], list[str]] | None = None, **place: Any
+) -> None:
+    """Draw a legend below the axes of a new figure, or in a ``place`` beside those of the caller."""
     handles, labels = ax.get_legend_handles_labels() if entries is None else entries
-    if not handles:
-        return
-    if own_figure:
-        figure_of(ax).legend(
-            handles, labels, loc="outside lower center", ncols=legend_columns(labels), **_LEGEND
-        )
-    else:
-        ax.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, **_LEGEND)
+    if handles and own_figure:
+        figure = figure_of(ax)
+        columns = _legend_columns(labels, figure.get_figwidth())
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, **_LEGEND)
+    elif handles:
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        ax.legend(handles, labels, **beside | place, **_LEGEND)
 
 
 _LEGEND: dict[str, Any] = {"frameon": False, "handlelength": 3.0, "columnspacing": 1.2, "labelspacing": 0.3}
 
 
-def legend_columns(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
+def share_legend(axes: Sequence[Axes]) -> None:
+    """Replace the legends of axes that show the same lines by one legend below the figure."""
+    for ax in axes:
+        if (own := ax.get_legend()) is not None:
+            own.remove()
+    legend(axes[0], own_figure=True)
+
+
+def _legend_columns(labels: Sequence[str], available: float) -> int:
     """Return the number of legend columns that fit into a width in inches."""
-    labels = [label for label in labels if label]
-    if not labels:
-        return 1
-    width = _HANDLE_WIDTH + _CHARACTER_WIDTH * max(map(len, labels))
+    width = _HANDLE_WIDTH + _CHARACTER_WIDTH * max(map(len, labels), default=0)
     return max(1, min(len(labels), int(available / width)))
 
 
-def legend_rows(labels: Iterable[str], available: float = COLUMN_WIDTH) -> int:
-    """Return the number of rows of a legend with these labels."""
-    labels = [label for label in labels if label]
-    return -(-len(labels) // legend_columns(labels, available))
-
-
 def svg(figure: Figure) -> str:
-    """Return the figure as SVG with letters as shapes, so that it looks the same without any font.
-
-    Characters that matplotlib's default font lacks are drawn as boxes.
-
-    Raises:
-        GradedError: matplotlib is not installed.
-    """
+    """Return the figure as SVG with letters as shapes, so that it looks the same without any font."""
     text = io.StringIO()
     # A fixed salt and no date make the file reproducible.
     options = {"svg.hashsalt": "ir_graded", "svg.fonttype": "path"}
     with matplotlib().rc_context(options), warnings.catch_warnings():
+        # Drawn as boxes.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return text.getvalue()
@@ -265,23 +248,16 @@ class UnjudgedShares(Protocol):
     def by_rank(self) -> Floats: ...
 
 
-class TopicProfile(Protocol):
+class Topic(Protocol):
     """Columns with a value per relevant document that a run retrieved for one topic."""
-
-    @property
-    def measure(self) -> object: ...
-    @property
-    def query_id(self) -> object: ...
-    @property
-    def columns(self) -> Mapping[str, npt.NDArray[Any]]: ...
-
-
-class TopicOfRun(TopicProfile, Protocol):
-    """A topic profile with its run; the measure has ``NAME``, parameters, and for GF ``target``."""
 
     @property
     def measure(self) -> Any: ...
     @property
     def run(self) -> str: ...
     @property
+    def query_id(self) -> object: ...
+    @property
     def retrieved(self) -> int: ...
+    @property
+    def columns(self) -> Mapping[str, npt.NDArray[Any]]: ...

@@ -13,12 +13,12 @@ from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
+from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.score_intervals import (
-    MOST_IMPUTED,
     OnlyRelevantError,
     ScoreIntervals,
     interval_depth,
@@ -47,28 +47,17 @@ _DEPTHS = np.array(DEPTHS, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """All results that a report shows.
-
-    Attributes:
-        scores: scores of all runs.
-        intervals: their means with confidence intervals.
-        tests: tests of all runs against the baseline; None without a baseline.
-        unjudged: shares of unjudged documents.
-        imputed: scores with the uncertainty from unjudged documents; None without samples or non-relevant
-            documents.
-        not_imputed: why there are samples but no such scores; '' without a reason.
-        ties: effect of ties on each run, for the measures that ir_graded computes.
-        rng: seed of all random numbers.
-        command: command that creates this report.
-        title: heading of the page; '' for the default.
-    """
+    """All results that a report shows."""
 
     scores: Scores
     intervals: ConfidenceIntervals
     tests: BaselineTests | None
     unjudged: Unjudged
+    #: None without samples or non-relevant documents.
     imputed: ScoreIntervals | None
+    #: Why there are samples but no imputed scores; '' without a reason.
     not_imputed: str
+    #: Effect of ties on each run, for the measures that ir_graded computes.
     ties: tuple[OpenByTies, ...]
     rng: int
     command: str
@@ -81,17 +70,15 @@ class Contents:
         return numbers
 
     @property
-    def mostly_imputed(self) -> list[str]:
-        """Runs of which so many documents were imputed that their intervals depend on it."""
+    def imputed_means(self) -> Floats | None:
+        """Imputed means with their intervals, of shape (runs, measures, 3); sums over topics become means."""
         if self.imputed is None:
-            return []
-        return [self.scores.runs[number] for number in np.flatnonzero(self.imputed.imputed > MOST_IMPUTED)]
+            return None
+        numbers = np.where([*map(is_summed, self.scores.measures)], len(self.scores.query_ids), 1)
+        return self.imputed.overall.T / numbers[:, np.newaxis]
 
     def compared_runs(self, measure: int) -> tuple[str, str] | None:
-        """Return the best run by a measure and the baseline, or the second best; None if there is one run.
-
-        If the baseline is the best, it is compared with the second best.
-        """
+        """Return the best run by a measure, and the baseline or the second best; None if there is one run."""
         means = self.intervals.mean[measure]
         order = [self.scores.runs[number] for number in (-means).argsort(kind="stable")]
         if self.tests is not None:
@@ -167,38 +154,22 @@ def _baseline(baseline: str | None, runs: Mapping[str, Any]) -> str | None:
 
 def versions() -> list[tuple[str, str]]:
     """Return names and versions of the package, of Python and of the libraries that affect numbers."""
-    libraries = [(name, version(name)) for name in _LIBRARIES]
-    return [("ir_graded", __version__), ("Python", platform.python_version()), *libraries]
+    of_libraries = [(name, version(name)) for name in _LIBRARIES]
+    return [("ir_graded", __version__), ("Python", platform.python_version()), *of_libraries]
 
 
-@dataclass(frozen=True)
-class MeasureNote:
-    """Description of a measure and how it was computed.
+def is_summed(measure: Measure) -> bool:
+    """Return whether ir-measures sums a measure over topics, while a report shows means."""
+    return isinstance(measure.aggregator(), SumAgg)
 
-    Attributes:
-        name: printed name, which can be parsed again.
-        title: name in words.
-        meaning: one-sentence description.
-        source: publication that defines it; '' if unknown.
-        provider: provider that computed it.
-        summed: whether ir-measures sums it over topics, while a report shows means.
-    """
 
-    name: str
-    title: str
-    meaning: str
-    source: str
-    provider: str
-    summed: bool
-
-    @classmethod
-    def of(cls, measure: Measure) -> MeasureNote:
-        """Return the note on a measure."""
-        return cls(
-            name=str(measure),
-            title=str(getattr(measure, "PRETTY_NAME", None) or measure.NAME),
-            meaning=" ".join(str(getattr(measure, "SHORT_DESC", None) or "").split()),
-            source=str(getattr(measure, "SOURCE", None) or ""),
-            provider="ir-measures" if scorer_of(measure) is None else "ir_graded",
-            summed=isinstance(measure.aggregator(), SumAgg),
-        )
+def note(measure: Measure) -> dict[str, Any]:
+    """Return the description of a measure, and how it was computed."""
+    return {
+        "name": str(measure),
+        "title": str(getattr(measure, "PRETTY_NAME", None) or measure.NAME),
+        "meaning": " ".join(str(getattr(measure, "SHORT_DESC", None) or "").split()),
+        "source": str(getattr(measure, "SOURCE", None) or ""),
+        "provider": "ir-measures" if scorer_of(measure) is None else "ir_graded",
+        "summed": is_summed(measure),
+    }

@@ -6,6 +6,7 @@ import os
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -17,16 +18,17 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.extras import extra
 from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError
+from ir_graded.evaluation.score_intervals import MOST_IMPUTED
 from ir_graded.evaluation.ties import OpenByTies
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.io.table import as_text
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.options import check_choice, check_options, generator
+from ir_graded.meta.options import statistic
 from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.plots import scores as plots
 from ir_graded.plots.style import matplotlib, plural, svg
 
-from .contents import Contents, MeasureNote, collect, versions
+from .contents import Contents, collect, note, versions
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Figure
@@ -34,15 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for a page.
-
-    Attributes:
-        caption: text below the picture.
-        alt: text alternative for screen readers.
-        address: the picture as a data URI.
-        width: natural width, in CSS pixels.
-        height: natural height.
-    """
+    """A picture as a data URI, with its size in CSS pixels and a text alternative for screen readers."""
 
     caption: str
     alt: str
@@ -116,6 +110,7 @@ _MOST_OPEN = 400
 _SMALLEST_P = 0.001
 
 
+@statistic(test=TESTS_OF_DIFFERENCES)
 def report(  # noqa: PLR0913  # what to evaluate, and how
     measures: Iterable[str | Measure] | str | Measure,
     qrels: Any,
@@ -152,7 +147,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         depth: rank down to which unjudged documents get levels in these samples; by default the largest
             cutoff of the measures.
         rng: the seed, a whole number >= 0.
-        test: the test against the baseline, as in ``ir_graded.meta.against_baseline``.
+        test: the test against the baseline: {test}.
         title: heading of the page, by default "Evaluation report".
 
     Raises:
@@ -203,11 +198,8 @@ def write_report(
     """Write a report as ``report`` does, with the ``command`` that the page shows."""
     extra("jinja2", "report")
     matplotlib()
-    check_options(confidence=options["confidence"], n_resamples=options["n_resamples"])
     if isinstance(rng, np.random.Generator):
         raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
-    generator(rng)
-    check_choice("test", options["test"], TESTS_OF_DIFFERENCES)
     place = check_writable(path)
     contents = collect(measures, qrels, runs, rng=rng, **options)
     write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
@@ -215,35 +207,46 @@ def write_report(
 
 def render(contents: Contents) -> str:
     """Return the HTML page of a report."""
-    jinja2, markup = extra("jinja2", "report"), extra("markupsafe", "report").Markup
-    environment = jinja2.Environment(
+    markup = extra("markupsafe", "report").Markup
+    scores, order = contents.scores, contents.best_first
+    cells = scores.values.size
+    script = _template("sort.js")
+    text: str = (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            contents=contents,
+            test=contents.tests and TESTS[contents.tests.test],
+            board=list(_board(contents)),
+            topics=[*map(as_text, scores.query_ids)],
+            tables=scores.values[:, order].swapaxes(1, 2).tolist() if cells <= _MOST_CELLS else [],
+            is_open=scores.values[0].size <= _MOST_OPEN,
+            cells=cells,
+            most_imputed=MOST_IMPUTED,
+            pictures=list(of_measures(contents)),
+            unjudged_picture=of_unjudged(contents),
+            notes=[note(measure) for measure in scores.measures],
+            versions=versions(),
+            level=f"{100 * contents.intervals.confidence:g}%",
+            style=markup(_template("page.css")),
+            script=markup(script),
+            script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        )
+    )
+    return text
+
+
+@cache
+def _environment() -> Any:
+    """Return the environment of the page, which keeps the compiled template."""
+    jinja2 = extra("jinja2", "report")
+    return jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["signed"] = _signed
-    scores = contents.scores
-    cells = scores.values.size
-    script = _template("sort.js")
-    text: str = environment.get_template("page.html.j2").render(
-        contents=contents,
-        test=contents.tests and TESTS[contents.tests.test],
-        board=list(_board(contents)),
-        tables=list(_by_topic(contents)) if cells <= _MOST_CELLS else [],
-        cells=cells,
-        pictures=list(of_measures(contents)),
-        doubts=list(_doubts(contents)),
-        unjudged_picture=of_unjudged(contents),
-        notes=[MeasureNote.of(measure) for measure in scores.measures],
-        versions=versions(),
-        level=f"{100 * contents.intervals.confidence:g}%",
-        style=markup(_template("page.css")),
-        script=markup(script),
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-    )
-    return text
 
 
 def _template(name: str) -> str:
@@ -252,25 +255,16 @@ def _template(name: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """Score of a run by a measure on the leaderboard.
-
-    Attributes:
-        mean: the mean, by which the table is sorted.
-        low: lower end of the interval.
-        high: upper end.
-        difference: difference from the baseline; None without a baseline and for the baseline itself.
-        p: the corrected p-value as text; '' if there is no difference.
-        verdict: 'better' or 'worse' if significant, else ''.
-        detectable: the difference that a t test would detect with power .8; None if there is no difference,
-            NaN if all differences are equal.
-    """
+    """Mean of a run on the leaderboard with the ends of its interval, and the test against the baseline."""
 
     mean: float
     low: float
     high: float
     difference: float | None = None
     p: str = ""
+    #: 'better' or 'worse' if significant.
     verdict: str = ""
+    #: NaN if all differences are equal.
     detectable: float | None = None
 
 
@@ -293,74 +287,3 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
             least = float(detectable[at, place])
             cells.append(Cell(mean, low, high, difference, words, verdict, least))
         yield str(run), cells, contents.ties[number]
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """Mean of a run by a measure with both kinds of intervals.
-
-    Attributes:
-        mean: the mean.
-        topics: ends of the interval over topics.
-        imputed: the mean with imputed levels.
-        unjudged: ends of the interval from unjudged documents.
-    """
-
-    mean: float
-    topics: tuple[float, float]
-    imputed: float
-    unjudged: tuple[float, float]
-
-
-def _doubts(contents: Contents) -> Iterator[tuple[str, float, list[Doubt]]]:
-    """Yield runs, best first, with the share of imputed documents, and intervals by measure."""
-    if contents.imputed is None:
-        return
-    found, topics = contents.intervals, len(contents.scores.query_ids)
-    # Sums over the topics become means, as in the whole report.
-    summed = [MeasureNote.of(measure).summed for measure in contents.scores.measures]
-    imputed, lows, highs = contents.imputed.overall / np.where(summed, topics, 1)[:, np.newaxis]
-    for number in contents.best_first:
-        doubts = [
-            Doubt(float(mean), (float(low), float(high)), float(middle), (float(lower), float(upper)))
-            for mean, low, high, middle, lower, upper in zip(
-                *(each[:, number] for each in (found.mean, found.low, found.high, imputed, lows, highs)),
-                strict=True,
-            )
-        ]
-        yield str(found.runs[number]), float(contents.imputed.imputed[number]), doubts
-
-
-@dataclass(frozen=True)
-class TopicTable:
-    """Table of scores by one measure: a row per topic, a column per run.
-
-    Attributes:
-        measure: the measure.
-        runs: the runs, in the order of the leaderboard.
-        rows: topics with their scores.
-        means: mean of each run.
-        is_open: whether it is open initially.
-    """
-
-    measure: str
-    runs: list[str]
-    rows: list[tuple[str, list[float]]]
-    means: list[float]
-    is_open: bool
-
-
-def _by_topic(contents: Contents) -> Iterator[TopicTable]:
-    scores, means = contents.scores, contents.intervals.mean
-    order = contents.best_first
-    for at, name in enumerate(scores.names):
-        values = scores.values[at][order].T
-        rows = [(as_text(topic), row) for topic, row in zip(scores.query_ids, values.tolist(), strict=True)]
-        runs = [scores.runs[number] for number in order]
-        small = at == 0 and values.size <= _MOST_OPEN
-        yield TopicTable(name, runs, rows, means[at][order].tolist(), small)
-
-
-def _signed(value: float) -> str:
-    """Format a number with a sign; the minus is the typographic one."""
-    return f"{value:+.4f}".replace("-", "\N{MINUS SIGN}")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from classics import classic_cases as cases
 from collections_data import ROOT, needs_shared_data, ranked_runs
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded.measures.classic import CLASSICS
@@ -30,7 +31,7 @@ def differences(measures, qrels, runs):
 
 
 def test_classics_of_the_sample_equal_those_of_ir_measures():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     others = ["AP(rel=2)", "Bpref(rel=2)", "SetF(rel=2,beta=0.5)", "RR@10", "Judged@10", "Judged"]
     for measures in (PLAIN, CONDENSED, others, ["nDCG(gains={1:1,2:4})@10"]):
         assert (differences(measures, covid.qrels, covid.runs) <= 1e-12).all()
@@ -38,14 +39,14 @@ def test_classics_of_the_sample_equal_those_of_ir_measures():
 
 @cases.needs_perl
 def test_classics_of_the_sample_equal_gdeval():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     assert (
         differences(["ERR@20", "nDCG(dcg='exp-log2')@20"], covid.qrels, covid.runs) <= 0.5e-5 + 1e-9
     ).all()
 
 
 def test_rbp_of_the_sample_equals_cwl_eval():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     name, run = next(iter(covid.runs.items()))
     measure = CLASSICS["RBP"].MEASURE(rel=2, p=0.95)
     scores = ir_graded.evaluate([measure], covid.qrels, {name: run})

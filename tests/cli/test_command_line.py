@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import assert_command_fails, run_command
+from helpers import assert_command_fails, covid_sample, run_command
 from packed import gzipped
 
 import ir_graded
@@ -323,7 +323,7 @@ def test_the_example_of_a_measure_names_a_measure(run):
 def test_demo_prints_a_leaderboard_of_the_sample(run):
     code, out, err = run("demo")
     assert (code, err) == (0, "")
-    covid = ir_graded.sample()
+    covid = covid_sample()
     for name in covid.runs:
         assert name in out
     best = ir_measures.calc_aggregate(["P-measure"], covid.qrels, covid.runs["base.unipd.it"])

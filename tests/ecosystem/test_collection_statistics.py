@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded.errors import NoSharedTopicsError, ParameterError
@@ -24,7 +25,7 @@ def test_statistics_equal_values_by_hand():
 
 
 def test_statistics_of_the_sample_equal_its_table():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     found = ir_graded.collection_statistics(covid.qrels).to_frame()
     relevant = covid.qrels[covid.qrels["relevance"] > 0].groupby("query_id").size()
     assert found.loc["R"].tolist() == [relevant.mean(), relevant.min(), relevant.max(), len(relevant)]

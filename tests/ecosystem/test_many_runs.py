@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded._utils.threads import in_threads
@@ -14,7 +15,7 @@ MEASURES = ["P-measure", "Q@10", "AP", "nDCG@5", "NumRet"]
 
 @pytest.fixture
 def folder(tmp_path):
-    sample = ir_graded.sample()
+    sample = covid_sample()
     for name, run in list(sample.runs.items())[:4]:
         lines = [f"{row.query_id} Q0 {row.doc_id} 0 {row.score!r} t" for row in run.itertuples()]
         (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
@@ -38,7 +39,7 @@ def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
 
 
 def test_frames_in_one_call_score_like_separate_calls():
-    sample = ir_graded.sample()
+    sample = covid_sample()
     runs = dict(list(sample.runs.items())[:4])
     both = ir_graded.evaluate(MEASURES, sample.qrels, runs)
     for number, run in enumerate(runs.values()):

@@ -5,7 +5,6 @@ import random
 from itertools import permutations
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import pytest
 from intents.intent_cases import EXAMPLE_A, EXAMPLE_D, GAINS, random_topic
@@ -82,10 +81,15 @@ def random_topics(seed, count=6):
 
 
 def scores(measure, topics, qrels=None, **options):
+    return all_scores([measure], topics, qrels, **options)[0]
+
+
+def all_scores(measures, topics, qrels=None, **options):
+    """Return the scores by topic of each measure, from one call."""
     found = ir_graded.evaluate(
-        measure, rows_of(topics) if qrels is None else qrels, run_of(topics), **options
+        measures, rows_of(topics) if qrels is None else qrels, run_of(topics), **options
     )
-    return dict(zip(found.query_ids, found.values[0, 0].tolist(), strict=True))
+    return [dict(zip(found.query_ids, values.tolist(), strict=True)) for values in found.values[:, 0]]
 
 
 def expected(name, params, topics, *, uniform=False):
@@ -185,11 +189,12 @@ def test_every_base_measure_equals_the_reference(base, seed):
     if (name in SCALED or params.get("stop") == "err") and seed == 3:
         more["max_rel"] = 5
     base = (name, {**params, **more})
-    for cutoff in (3, 10):
-        for measure in NAMES:
-            found = scores(ours(measure, cutoff, base), topics, intents=known_of(topics))
-            wanted = expected(measure, {"measure": base, "cutoff": cutoff}, topics)
-            assert found == pytest.approx(wanted, abs=1e-12), measure
+    asked = [(measure, cutoff) for cutoff in (3, 10) for measure in NAMES]
+    measures = [ours(measure, cutoff, base) for measure, cutoff in asked]
+    found = all_scores(measures, topics, intents=known_of(topics))
+    for (measure, cutoff), each in zip(asked, found, strict=True):
+        wanted = expected(measure, {"measure": base, "cutoff": cutoff}, topics)
+        assert each == pytest.approx(wanted, abs=1e-12), measure
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -237,10 +242,11 @@ def test_one_intent_of_probability_1_is_the_base_measure(base):
             )
             for name, topic in random_topics(seed).items()
         }
-        wanted = scores(measure_of(base) @ 10, topics)
-        for name in ("D", "IA", "DIN"):
-            assert scores(ours(name, 10, base), topics) == pytest.approx(wanted, abs=1e-12)
-        assert scores("I-rec@3", topics) == scores("Success@3", topics)
+        measures = [measure_of(base) @ 10, *(ours(name, 10, base) for name in ("D", "IA", "DIN"))]
+        wanted, *found, recall, success = all_scores([*measures, "I-rec@3", "Success@3"], topics)
+        for each in found:
+            assert each == pytest.approx(wanted, abs=1e-12)
+        assert recall == success
 
 
 def test_gamma_of_0_and_1_selects_one_part():
@@ -268,8 +274,7 @@ def test_names_and_order_of_intents_and_rows_change_no_bit():
     frame = rows_of(topics)
     renamed = frame.assign(iteration=[f"{9 - int(intent)}x" for intent in frame["iteration"]])
     shuffled = renamed.sample(frac=1, random_state=1)
-    for measure in all_measures():
-        assert scores(measure, topics) == scores(measure, topics, shuffled)
+    assert all_scores(all_measures(), topics) == all_scores(all_measures(), topics, shuffled)
 
 
 @pytest.mark.parametrize("name", ["D", "IA"])
@@ -282,9 +287,9 @@ def test_splitting_an_intent_in_two_halves_changes_nothing(name):
         )
         for key, topic in topics.items()
     }
-    for base in BASES:
-        found = scores(ours(name, 10, base), halved)
-        assert found == pytest.approx(scores(ours(name, 10, base), topics), abs=1e-11)
+    measures = [ours(name, 10, base) for base in BASES]
+    for found, wanted in zip(all_scores(measures, halved), all_scores(measures, topics), strict=True):
+        assert found == pytest.approx(wanted, abs=1e-11)
 
 
 @pytest.mark.parametrize("base", ["Q", "AWP", "nDCG", "nERR", "P-measure", "NCU(stop='rb')"])
@@ -298,10 +303,9 @@ def test_the_ideal_list_by_global_gain_scores_1(base):
 
 def test_a_topic_scores_the_same_alone_and_among_others():
     topics = random_topics(6, 3)
-    for measure in all_measures()[::2]:
-        together = scores(measure, topics)
-        for name, topic in topics.items():
-            assert scores(measure, {name: topic}) == {name: together[name]}
+    together = all_scores(all_measures(), topics)
+    for name, topic in topics.items():
+        assert all_scores(all_measures(), {name: topic}) == [{name: each[name]} for each in together]
 
 
 # ------------------------------------------------------------------------------------- ties and explaining
@@ -310,16 +314,17 @@ def test_a_topic_scores_the_same_alone_and_among_others():
 @pytest.mark.parametrize("name", ["D", "IA", "D#", "IA#", "DIN#", "DIN", "I-rec", "P+Q", "P+Q#"])
 def test_explained_contributions_sum_to_the_score(name):
     topics = random_topics(10, 3)
+    qrels, run = rows_of(topics), run_of(topics)
     plain = name in ("I-rec", "P+Q", "P+Q#")
-    for base in [None] if plain else BASES[::2]:
-        measure = (
-            ours(name, 5, base)
-            if plain or "dcg" in base[1]
-            else ours(name, 5, (base[0], {**base[1], "judged_only": True}))
-        )
-        wanted = scores(measure, topics)
+    measures = [
+        ours(name, 5, base)
+        if plain or "dcg" in base[1]
+        else ours(name, 5, (base[0], {**base[1], "judged_only": True}))
+        for base in ([None] if plain else BASES[::2])
+    ]
+    for measure, wanted in zip(measures, all_scores(measures, topics, qrels), strict=True):
         for topic, score in wanted.items():
-            found = ir_graded.explain(measure, rows_of(topics), run_of(topics), topic)
+            found = ir_graded.explain(measure, qrels, run, topic)
             assert found.score == score
             assert math.fsum(found.to_frame()["contribution"]) == pytest.approx(score, abs=1e-12), measure
 
@@ -337,41 +342,36 @@ def test_an_explanation_names_intents():
     assert gains["gain"].tolist() == [0.6, 0.7, 1.3]
 
 
-def orders(topic):
-    """Yield all orders of three tied documents, ranked above the others."""
-    first, rest = topic.retrieved[:3], topic.retrieved[3:]
-    return [[*order, *rest] for order in permutations(first)]
-
-
 def test_din_has_no_expected_score():
     qrels, run = rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A})
     with pytest.raises(ir_graded.ParameterError, match="ties='doc_id'"):
         ir_graded.evaluate("DIN#(measure='Q')", qrels, run, ties="expected")
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
+def test_expected_scores_are_means_over_all_orders():
+    measures = [
         *("D-Q@4", "D#-nDCG@2", "IA-Q@4", "IA#-P+@3", "I-rec@1", "I-rec@2", "P+Q#@3"),
         *("IA(measure='Q(judged_only=True)')@3", "D#(measure='Q(judged_only=True)')@2"),
-    ],
-)
-def test_expected_scores_are_means_over_all_orders(measure):
+    ]
     topics = {name: topic for name, topic in random_topics(7, 8).items() if len(topic.retrieved) > 3}
     assert len(topics) > 3
-    means = {
-        name: np.mean(
-            [scores(measure, {name: topic._replace(retrieved=order)})[name] for order in orders(topic)]
-        )
-        for name, topic in topics.items()
+    qrels = rows_of(topics)
+    # All orders of the first three documents, which are tied, above the others.
+    in_order = {
+        str(order): {
+            name: {doc: -float(order[n] if n < 3 else n) for n, doc in enumerate(topic.retrieved)}
+            for name, topic in topics.items()
+        }
+        for order in permutations(range(3))
     }
+    means = ir_graded.evaluate(measures, qrels, in_order).values.mean(axis=1)
     tied = {
         name: {doc: -float(max(n, 2)) for n, doc in enumerate(topic.retrieved)}
         for name, topic in topics.items()
     }
-    found = ir_graded.evaluate(measure, rows_of(topics), tied, ties="expected")
-    values = dict(zip(found.query_ids, found.values[0, 0].tolist(), strict=True))
-    assert values == pytest.approx(means, abs=1e-12)
+    found = ir_graded.evaluate(measures, qrels, tied, ties="expected").values[:, 0]
+    for measure, values, mean in zip(measures, found, means, strict=True):
+        assert values == pytest.approx(mean, abs=1e-12), measure
 
 
 def test_optimistic_and_pessimistic_orders_of_d_are_by_global_gain():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded import meta
@@ -15,7 +16,7 @@ MEASURES = ["AP", "Q", "nDCG(judged_only=True)@10", "Bpref", "gRBP(p=0.8)", "P@5
 
 @pytest.fixture(scope="module")
 def collection():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     runs = {f"run {at}": run for at, run in enumerate(list(covid.runs.values())[:6])}
     rng = np.random.default_rng(3)
     other = covid.qrels.sample(frac=0.9, random_state=1).reset_index(drop=True)
@@ -53,7 +54,7 @@ def test_shared_pairs_compare_labels_without_coverage(collection):
 @pytest.mark.slow
 def test_conclusions_by_deep_measures_are_stable_for_a_second_assessor():
     """Simulated: 10% of the pairs are missing; 1/2 of the relevant and 1/8 of the others have any level."""
-    covid = ir_graded.sample()
+    covid = covid_sample()
     rng = np.random.default_rng(1)
     other = covid.qrels[rng.random(len(covid.qrels)) >= 0.1].copy()
     wrong = rng.random(len(other)) < np.where(other["relevance"] > 0, 0.5, 0.125)

@@ -17,8 +17,14 @@ BETAS = st.one_of(st.sampled_from([0, 1e-3, 1, 10, 1e6, math.inf]), st.floats(0,
 WHOLE_QRELS = cases.qrels_for_pytrec_eval()
 
 
+def both(one, other, qrels, run):
+    """Return the scores by topic of two measures, from one call."""
+    found = cases.scores_of_all([one, other], qrels, run)
+    return found[one], found[other]
+
+
 def assert_equal_on(one, other, qrels, run):
-    cases.assert_same_scores(cases.scores(one, qrels, run), cases.scores(other, qrels, run))
+    cases.assert_same_scores(*both(one, other, qrels, run))
 
 
 # ----------------------------------------------------------------- ir_measures' own measures (pytrec_eval)
@@ -124,7 +130,7 @@ def test_beta_infinite_equals_weighted_precision(limit, measure, qrels, run, dat
 @cases.examples(25)
 @given(qrels=cases.qrels(), run=cases.runs())
 def test_beta_infinite_is_the_limit_of_large_beta(measure, qrels, run):
-    large, infinite = (cases.scores(measure(beta=beta), qrels, run) for beta in (1e12, math.inf))
+    large, infinite = both(measure(beta=1e12), measure(beta=math.inf), qrels, run)
     cases.assert_same_scores(large, infinite, 1e-9)
 
 
@@ -132,8 +138,7 @@ def test_beta_infinite_is_the_limit_of_large_beta(measure, qrels, run):
 @cases.examples(30)
 @given(qrels=cases.qrels(), run=cases.runs(), cutoff=CUTOFFS)
 def test_norm_cutoff_never_lowers_the_score(measure, qrels, run, cutoff):
-    of_all = cases.scores(measure @ cutoff, qrels, run)
-    of_cutoff = cases.scores(measure(norm="cutoff") @ cutoff, qrels, run)
+    of_all, of_cutoff = both(measure @ cutoff, measure(norm="cutoff") @ cutoff, qrels, run)
     for topic, levels in qrels.items():
         R = sum(level >= 1 for level in levels.values())
         if cutoff >= R:
@@ -190,7 +195,7 @@ def first_relevant_below(rank, levels, scores):
 @cases.examples(50)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs())
 def test_q_exceeds_ap_exactly_if_a_relevant_document_is_below_rank_r(qrels, run):
-    q, ap = (cases.scores(measure, qrels, run) for measure in (Q, Q(beta=0)))
+    q, ap = both(Q, Q(beta=0), qrels, run)
     for topic, levels in qrels.items():
         below = first_relevant_below(sum(levels.values()), levels, run.get(topic, {}))
         assert (q[topic] > ap[topic] + 1e-12) if below else q[topic] == pytest.approx(ap[topic], abs=1e-15)
@@ -199,7 +204,7 @@ def test_q_exceeds_ap_exactly_if_a_relevant_document_is_below_rank_r(qrels, run)
 @cases.examples(50)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs())
 def test_o_exceeds_rr_exactly_if_the_first_relevant_document_is_below_rank_r(qrels, run):
-    o, rr = (cases.scores(measure, qrels, run) for measure in (O, O(beta=0)))
+    o, rr = both(O, O(beta=0), qrels, run)
     for topic, levels in qrels.items():
         R, scores = sum(levels.values()), run.get(topic, {})
         first = (first_relevant_below(0, levels, scores) or [0])[0]

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
@@ -74,7 +75,7 @@ def test_measures_and_systems_share_the_replicates():
 
 
 def test_scores_of_evaluate_are_accepted_and_means_are_best_first():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:4]}
     scores = ir_graded.evaluate(["Q", "nDCG@10"], covid.qrels, runs)
     frame = confidence_intervals(scores, n_resamples=50).to_frame()

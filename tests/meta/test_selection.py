@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded.errors import InputError, ParameterError
@@ -24,7 +25,7 @@ def test_means_that_differ_only_by_rounding_are_sorted_by_name():
 
 
 def test_compare_takes_a_selection_of_the_sample():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     scores = ir_graded.evaluate(["AP", "RR"], covid.qrels, covid.runs)
     best = top(scores, 5, by=ir_graded.evaluate("AP", covid.qrels, covid.runs).measures[0])
     assert list(best["RR"]) == scores.matrix("AP").mean().sort_values(ascending=False).index[:5].tolist()

@@ -60,7 +60,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_measures_equal_the_reference_on_many_topics(seed):
     qrels, run = cases.random_rows(seed)
     assert len(run) == 41 * 200 * 4

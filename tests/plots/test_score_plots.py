@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers import covid_sample
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -198,7 +199,7 @@ def test_svg_is_reproducible_and_needs_no_network():
 
 
 def test_results_have_plot_methods():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:2]}
     scores = ir_graded.evaluate(["Q"], covid.qrels, runs)
     assert isinstance(ir_graded.meta.confidence_intervals(scores, n_resamples=9).plot(), Figure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import singledispatch
 from hashlib import sha256
 from pathlib import Path
@@ -133,18 +133,33 @@ class Recorder:
         self, where: str, measures: Iterable[Any], qrels: Any, runs: Any, **options: Any
     ) -> ir_graded.Scores | None:
         """Record the scores of runs; measures that fail are recorded individually as messages."""
-        measures = list(measures)
+        parts = list(self._evaluated(list(measures), qrels, runs, **options))
+        for names, found in parts:
+            if isinstance(found, str):
+                self.message(names, where, found)
+            elif len(parts) == 1:
+                self.scores(where, found)
+            else:  # as if each measure were evaluated alone
+                for measure, values in zip(found.measures, found.values, strict=True):
+                    alone = replace(found, measures=(measure,), values=values[np.newaxis])
+                    self.scores(where, alone)
+        [(_, found), *others] = parts
+        return None if others or isinstance(found, str) else found
+
+    def _evaluated(
+        self, measures: list[Any], qrels: Any, runs: Any, **options: Any
+    ) -> Iterator[tuple[str, ir_graded.Scores | str]]:
+        """Yield names of measures with their scores or the error of one, from few calls."""
+        names = ", ".join(map(str, measures))
         try:
-            scores = ir_graded.evaluate(measures, qrels, runs, progress=False, **options)
+            yield names, ir_graded.evaluate(measures, qrels, runs, progress=False, **options)
         except Exception as error:
             if len(measures) <= 1:
-                self.message(", ".join(map(str, measures)), where, f"{type(error).__name__}: {error}")
-                return None
-            for measure in measures:
-                self.evaluate(where, [measure], qrels, runs, **options)
-            return None
-        self.scores(where, scores)
-        return scores
+                yield names, f"{type(error).__name__}: {error}"
+                return
+            half = len(measures) // 2
+            yield from self._evaluated(measures[:half], qrels, runs, **options)
+            yield from self._evaluated(measures[half:], qrels, runs, **options)
 
     def metrics(self, where: str, metrics: Iterable[ir_measures.util.Metric]) -> None:
         """Record the results of ir_measures, sorted, because their order varies."""

@@ -7,7 +7,7 @@ arithmetic is exact, so that no tolerance is needed: .3 - .2 equals .2 - .1.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf
+from math import inf, lcm
 
 
 def exact(values):
@@ -19,32 +19,39 @@ def differences(values, first, second):
     return [row[first] - row[second] for row in values]
 
 
+def whole(values):
+    """Return exact numbers as ints, with the factor by which they were multiplied; ints are fast."""
+    factor = lcm(*(value.denominator for value in values))
+    return [int(value * factor) for value in values], factor
+
+
 def signed_square_t(values):
-    """Return t * |t| of a list of exact numbers; 0 or infinite if all are equal."""
-    n = len(values)
-    mean = sum(values) / n
+    """Return t * |t| of a list of exact numbers, which no factor changes; 0 or infinite if all are equal."""
+    values, _ = whole(values)
+    n, total = len(values), sum(values)
     if all(value == values[0] for value in values):
-        return 0 if mean == 0 else (inf if mean > 0 else -inf)
-    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
-    return abs(mean) * mean / (variance / n)
+        return 0 if total == 0 else (inf if total > 0 else -inf)
+    # n^2 (n - 1) times the variance, from the deviations of n times the values.
+    spread = sum((n * value - total) ** 2 for value in values)
+    return Fraction(abs(total) * total * n * (n - 1), spread)
 
 
 def replicates(z, counts):
     """(t * |t|, mean) of every replicate of the shifted differences; counts[topic][replicate]."""
     mean = sum(z) / len(z)
-    w = [value - mean for value in z]
+    w, factor = whole([value - mean for value in z])
     found = []
     for column in range(len(counts[0])):
         drawn = []
         for topic, value in enumerate(w):
             drawn += [value] * int(counts[topic][column])
-        found.append((signed_square_t(drawn), sum(drawn) / len(drawn)))
+        found.append((signed_square_t(drawn), Fraction(sum(drawn), len(drawn) * factor)))
     return found
 
 
-def two_sided_asl(z, counts):
+def two_sided_asl(z, counts, found=None):
     t = abs(signed_square_t(z))
-    found = replicates(z, counts)
+    found = replicates(z, counts) if found is None else found
     return sum(abs(one) >= t for one, _ in found) / len(found)
 
 
@@ -54,8 +61,9 @@ def one_sided_asl(z, counts):
     return sum(one >= t for one, _ in found) / len(found)
 
 
-def required_difference(z, counts, alpha):
-    found = sorted(((abs(one), abs(mean)) for one, mean in replicates(z, counts)), reverse=True)
+def required_difference(found, alpha):
+    """Use ``found``, the replicates of a pair."""
+    found = sorted(((abs(one), abs(mean)) for one, mean in found), reverse=True)
     return float(found[max(1, round(len(found) * alpha)) - 1][1])
 
 
@@ -67,15 +75,19 @@ def randomisation_asl(z, signs):
     return (count + 1) / (many + 1)
 
 
-def tukey_asl(values, first, second, permuted):
-    """Use ``permuted``: exact matrices with permuted rows, one per replicate."""
-    n = len(values)
-    size = abs(sum(differences(values, first, second))) / n
-    count = 0
+def largest_differences(permuted):
+    """Return the largest difference of sums of each exact matrix with permuted rows."""
+    found = []
     for matrix in permuted:
-        means = [sum(column) / n for column in zip(*matrix, strict=True)]
-        count += max(means) - min(means) >= size
-    return count / len(permuted)
+        sums = [sum(column) for column in zip(*matrix, strict=True)]
+        found.append(max(sums) - min(sums))
+    return found
+
+
+def tukey_asl(values, first, second, largest):
+    """Use ``largest``, the largest difference of sums of each replicate."""
+    size = abs(sum(differences(values, first, second)))
+    return sum(one >= size for one in largest) / len(largest)
 
 
 def smallest_sure_difference(sizes, significant):

@@ -12,6 +12,7 @@ from statistics import stdev
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 from reference import sample_size as plain
 
 pytest.importorskip("jinja2")
@@ -23,10 +24,20 @@ import ir_graded
 from ir_graded._utils import atomic_files as files
 from ir_graded.cli.main import commands
 from ir_graded.errors import InputError, ParameterError
+from ir_graded.plots.style import svg
 from ir_graded.reporting import page
 
-#: The runs lack topics on purpose.
-pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+pytestmark = [
+    # The runs lack topics on purpose.
+    pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning"),
+    pytest.mark.usefixtures("no_pictures"),
+]
+
+
+@pytest.fixture
+def pictures(no_pictures, monkeypatch):  # noqa: ARG001  # replaces it
+    monkeypatch.setattr(page, "svg", svg)
+
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1, "d": 0}, "3": {"e": 1, "f": -1}}
 RUNS = {
@@ -116,7 +127,7 @@ def test_the_page_contains_the_numbers(tmp_path):
 
 
 def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
-    covid = ir_graded.sample()
+    covid = covid_sample()
     baseline = "bm25_baseline"
     text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, confidence=0.999)
     assert "100,000 replicates, seed 0, p =" in text
@@ -142,7 +153,7 @@ def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
 
 
 def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
-    covid = ir_graded.sample()
+    covid = covid_sample()
     with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 19 tests"):
         made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.9999)
 
@@ -200,6 +211,7 @@ def test_the_picture_of_topics_counts_better_worse_and_equal_ones(tmp_path):
     )
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_page_is_well_formed_and_makes_no_request(tmp_path):
     found = Page(made(tmp_path, baseline="one"))
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
@@ -215,9 +227,11 @@ def test_the_page_is_well_formed_and_makes_no_request(tmp_path):
     pictures = found.all("img")
     assert len(pictures) == 5  # two per measure, and the unjudged documents
     assert all(len(picture["alt"]) > 40 for picture in pictures)
+    assert all(len(picture["src"]) > 1000 for picture in pictures)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_equal_input_gives_equal_bytes(tmp_path):
     (tmp_path / "other").mkdir()
     assert made(tmp_path, baseline="one") == made(tmp_path / "other", baseline="one")
@@ -225,6 +239,7 @@ def test_equal_input_gives_equal_bytes(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pictures")
 def test_frames_files_iterators_and_dicts_give_equal_pages(tmp_path):
     def rows(data, value):
         cells = [(topic, doc, number) for topic, docs in data.items() for doc, number in docs.items()]

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import covid_sample
 
 import ir_graded
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError
@@ -33,17 +34,18 @@ def test_by_rank_ends_at_the_largest_depth():
 
 
 def test_without_negative_levels_shares_are_one_minus_judged():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     qrels = covid.qrels[covid.qrels["relevance"] >= 0]
     for name in list(covid.runs)[:3]:
         run = covid.runs[name]
         found = ir_graded.unjudged(qrels, run, depths=[5, 20, 1000])
-        for at, depth in enumerate(found.depths):
-            judged = {
-                metric.query_id: metric.value
-                for metric in ir_measures.iter_calc([ir_measures.Judged @ depth], qrels, run)
-            }
-            expected = [1 - judged[topic] for topic in found.query_ids]
+        measures = [ir_measures.Judged @ depth for depth in found.depths]
+        judged = {
+            (metric.measure, metric.query_id): metric.value
+            for metric in ir_measures.iter_calc(measures, qrels, run)
+        }
+        for at, measure in enumerate(measures):
+            expected = [1 - judged[measure, topic] for topic in found.query_ids]
             assert found.topic_share[0, at].tolist() == pytest.approx(expected, abs=1e-12)
             assert found.share[0, at] == pytest.approx(np.mean(expected), abs=1e-12)
 

@@ -74,6 +74,7 @@ def test_the_order_named_by_a_measure_is_ignored():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.usefixtures("no_pictures")
 def test_a_report_shows_the_range_over_ties(tmp_path):
     pytest.importorskip("jinja2")
     place = tmp_path / "report.html"
@@ -85,6 +86,7 @@ def test_a_report_shows_the_range_over_ties(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.usefixtures("no_pictures")
 def test_a_report_leaves_out_ties_of_measures_without_the_parameter(tmp_path):
     pytest.importorskip("jinja2")
     place = tmp_path / "report.html"

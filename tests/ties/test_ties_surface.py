@@ -305,13 +305,15 @@ def test_passage_scores_equal_those_over_all_orders():
             for name, rows in (("relevance", qrels), ("score", run))
         ]
         params = {"beta": rng.choice((0, 0.5, 1, 2)), "rel": rng.choice((1, 2))}
-        for measure in (MAgP, MAgP @ 2, gP @ 2, gP @ 4, gR @ 1, gR @ 3):
-            for how in HOW:
-                made = measure(**params, ties=how)
-                given = {**params, **({"cutoff": made.params["cutoff"]} if "cutoff" in made.params else {})}
-                expected = reference.evaluate_passages(measure.NAME, given, how, qrels, run)
-                found = {m.query_id: m.value for m in ir_measures.iter_calc([made], *frames)}
-                assert found == pytest.approx(expected, rel=0, abs=1e-12), (made, qrels, run)
+        measures = (MAgP, MAgP @ 2, gP @ 2, gP @ 4, gR @ 1, gR @ 3)
+        made = {measure(**params, ties=how): how for measure in measures for how in HOW}
+        found = {measure: {} for measure in made}
+        for metric in ir_measures.iter_calc([*made], *frames):
+            found[metric.measure][metric.query_id] = metric.value
+        for measure, how in made.items():
+            cutoff = {"cutoff": measure.params["cutoff"]} if "cutoff" in measure.params else {}
+            expected = reference.evaluate_passages(measure.NAME, {**params, **cutoff}, how, qrels, run)
+            assert found[measure] == pytest.approx(expected, rel=0, abs=1e-12), (measure, qrels, run)
 
 
 # ------------------------------------------------------------------------------------------- other edges

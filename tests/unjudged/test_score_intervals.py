@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 from measures import measure_cases as cases
 from reference import agreement, ranked, unjudged
 from reference.tie_cases import IDS
@@ -239,7 +240,7 @@ def assert_same(found, other):
 @pytest.mark.usefixtures("any_bin")
 def test_result_depends_only_on_the_seed(monkeypatch):
     qrels, runs = random_input(3, topics=5)
-    ask = lambda **more: ir_graded.score_intervals(MEASURES, qrels, runs, depth=8, n_samples=60, **more)  # noqa: E731
+    ask = lambda **more: ir_graded.score_intervals(MEASURES, qrels, runs, depth=8, n_samples=30, **more)  # noqa: E731
     expected = ask(rng=4)
     assert not np.array_equal(ask(rng=5).overall, expected.overall)
     assert_same(ask(rng=np.random.default_rng(4)), expected)
@@ -357,7 +358,7 @@ def test_samples_that_add_many_relevant_documents_cause_a_warning():
 
 
 def test_depth_is_the_largest_cutoff_by_default():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     some = dict(list(covid.runs.items())[:2])
     found = ir_graded.score_intervals(["P@5", "nDCG@20"], covid.qrels, some, n_samples=5)
     assert found.depth == 20
@@ -386,7 +387,7 @@ def test_wrong_options_are_rejected(options, words):
 
 
 def test_frames_and_plot_show_the_intervals():
-    covid = ir_graded.sample()
+    covid = covid_sample()
     some = dict(list(covid.runs.items())[:3])
     found = ir_graded.score_intervals(["nDCG@10", "NumRet(rel=1)"], covid.qrels, some, depth=10, n_samples=20)
     assert found.to_frame().columns.tolist() == ["run", "query_id", "measure", "zero", "mean", "low", "high"]

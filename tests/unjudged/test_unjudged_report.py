@@ -3,15 +3,17 @@
 import re
 
 import pytest
-from helpers import run_command
+from helpers import covid_sample, run_command
 
 import ir_graded
+
+pytestmark = pytest.mark.usefixtures("no_pictures")
 
 MEASURES = ["nDCG@10", "NumRet(rel=1)"]
 
 
 def page_of(tmp_path, **options):
-    covid = ir_graded.sample()
+    covid = covid_sample()
     runs = dict(list(covid.runs.items())[:3])
     path = tmp_path / "report.html"
     ir_graded.report(MEASURES, covid.qrels, runs, path, n_resamples=50, **options)
