@@ -9,10 +9,9 @@ import click
 from ir_measures.measures import Measure
 
 from ir_graded.data.sample import sample
-from ir_graded.evaluation.evaluate import evaluate as evaluate_runs, in_order
+from ir_graded.evaluation.evaluate import BEYOND, evaluate as evaluate_runs, in_order
 from ir_graded.evaluation.explain import Explanation, explain as explained
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.annotations import BEYOND
 
 from . import options
 from .output import FORMATS, Leaderboard, More, json_line, show

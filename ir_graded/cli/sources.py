@@ -16,7 +16,7 @@ import click
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.evaluate import evaluate
-from ir_graded.io.text import errors_with_path, read_text, uncompressed_name
+from ir_graded.io.text import read_text, uncompressed_name
 from ir_graded.measures.parsing import read_measure
 from ir_graded.meta.matrix import ScoreMatrix, matrices_by_measure
 
@@ -96,8 +96,7 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     Raises:
         FileFormatError: the file is not text, is empty, or a row is longer or shorter than the first.
     """
-    with errors_with_path(path):
-        data = read_text(path)
+    data = read_text(path)
     try:
         reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
     except UnicodeDecodeError as error:

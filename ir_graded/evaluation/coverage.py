@@ -17,7 +17,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError, format_ids
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import as_text
+from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run
 from ir_graded.measures.base import Scorer

@@ -21,7 +21,7 @@ from ir_graded.errors import (
     printable,
     short_repr,
 )
-from ir_graded.io.table import as_text
+from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.parsing import read_measure

@@ -26,7 +26,8 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, as_text, from_frame
+from ir_graded.io.table import Table, from_frame
+from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun
 from ir_graded.matching.tables import rank_rows

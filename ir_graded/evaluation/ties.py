@@ -14,8 +14,9 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import as_text
-from ir_graded.matching.judgments import Judgments, comparable, one_row_an_article
+from ir_graded.io.values import as_text
+from ir_graded.matching.articles import one_row_an_article
+from ir_graded.matching.judgments import Judgments, comparable
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic import scorer_of

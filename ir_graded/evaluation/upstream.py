@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, pairwise
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
@@ -26,8 +26,8 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, as_text, describe_document
-from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids, unchanged
+from ir_graded.io.values import as_text, describe_document, text_ids
+from ir_graded.matching.judgments import Judgments, unchanged
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -44,6 +44,9 @@ from .provider import (
     warn_of_parts,
     warn_of_spans,
 )
+
+if TYPE_CHECKING:
+    from ir_graded.io.table import Table
 
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.
@@ -370,6 +373,8 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
                 )
                 for name in names
             }
+    from ir_graded.matching.articles import one_row_an_article
+
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     run = one_row_an_article(run[known.astype(np.int64)])
     changes = (run.query_id != run.query_id.shift(1)).to_numpy()[1:]

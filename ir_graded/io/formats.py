@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
 
-from ir_graded.core.facets import SWAPPED, VALUE_COLUMNS
+import polars as pl
+
+from ir_graded.core.facets import SPAN, SWAPPED, VALUE_COLUMNS
 from ir_graded.errors import FileFormatError, shortened
 
-if TYPE_CHECKING:
-    import polars as pl
-
+Kind = Literal["run", "qrels"]
 
 #: Levels of the letters of NTCIR, also in collections without S.
 LETTERS = {"S": 3.0, "A": 2.0, "B": 1.0, "C": 0.0}
@@ -84,8 +85,6 @@ def ntcir_classes(fields: Sequence[str]) -> bool:
 
 def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
     """Return the first row whose last field does not agree with its letter in a rigid or a relaxed file."""
-    import polars as pl
-
     of_b = marks.filter(levels == LETTERS["B"])
     relaxed = len(of_b) > 0 and of_b[0] == "1"
     relevant = levels >= (LETTERS["B"] if relaxed else LETTERS["A"])
@@ -219,57 +218,98 @@ def _whole(fields: Sequence[str], *positions: int) -> bool:
     return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
 
 
-Kind = Literal["run", "qrels"]
-
-
 @dataclass(frozen=True)
-class Format:
-    """A line format, with any white space between fields.
+class _Lines:
+    """What all formats declare.
 
     Attributes:
         name: value of ``format=``.
         kind: whether its lines are those of a run or of qrels.
-        width: number of fields of a line.
-        query_id: position of the topic, from 0 as all positions.
-        doc_id: position of the document.
-        value: position of the score (run) or the level (qrels).
         layout: the line in words, for messages.
-        prefix: text in front of a level that is then a whole number, as in ``L2``.
-        extra: further integer columns, as (column name, position).
-        further: further text columns that are read on demand, as (column name, position).
-        whole: positions of further fields that must be whole numbers for a line to be of this format.
-        by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
-        letters: whether a level is one of :data:`~.doubts.LETTERS`.
-        may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
-        only_named: whether the caller must name this format.
-        shows: a further condition on the fields of the first line for a file to be of this format.
         doubt: returns why a file whose first line fits may be of another format, or None.
-        review: check of all lines for another format.
     """
 
     name: str
     kind: Kind
-    width: int
-    query_id: int
-    doc_id: int
-    value: int
     layout: str
+    _: KW_ONLY
+    doubt: FirstLine | None = None
+
+    @property
+    def title(self) -> str:
+        """Name of the format in messages, such as ``TREC run``."""
+        return f"{self.name.upper()} {self.kind}"
+
+
+@dataclass(frozen=True)
+class Format(_Lines):
+    """A line format of a fixed number of fields, with any white space between them.
+
+    Attributes:
+        columns: the column of each field, ``-`` for fields that are ignored: query_id, doc_id, the score or
+            the level, spans in whole numbers, and further text columns, which are read on demand.
+        prefix: text in front of a level that is then a whole number, as in ``L2``.
+        whole: positions of further fields that must be whole numbers for a line to be of this format.
+        by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
+        letters: whether a level is one of :data:`LETTERS`.
+        may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
+        only_named: whether the caller must name this format.
+        shows: a further condition on the fields of the first line for a file to be of this format.
+        review: check of all lines for another format.
+    """
+
+    columns: str
+    _: KW_ONLY
     prefix: str = ""
-    extra: tuple[tuple[str, int], ...] = ()
-    further: tuple[tuple[str, int], ...] = ()
     by_order: bool = False
     whole: tuple[int, ...] = ()
     letters: bool = False
     may_lack: int = 0
     only_named: bool = False
     shows: Callable[[Sequence[str]], bool] | None = None
-    doubt: FirstLine | None = None
     review: Review | None = None
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Position of the field of each column, from 0."""
+        return {name: at for at, name in enumerate(self.columns.split()) if name != "-"}
+
     @property
-    def title(self) -> str:
-        """Name of the format in messages, such as ``TREC run``."""
-        return f"{self.name.upper()} {self.kind}"
+    def width(self) -> int:
+        """Number of fields of a line."""
+        return len(self.columns.split())
+
+    @property
+    def query_id(self) -> int:
+        """Position of the topic."""
+        return self.places["query_id"]
+
+    @property
+    def doc_id(self) -> int:
+        """Position of the document."""
+        return self.places["doc_id"]
+
+    @property
+    def value(self) -> int:
+        """Position of the score or the level."""
+        return self.places[self.value_name]
+
+    @property
+    def extra(self) -> list[tuple[str, int]]:
+        """Names and positions of the columns of whole numbers."""
+        return [(name, at) for name, at in self.places.items() if name in SPAN.columns]
+
+    @property
+    def further(self) -> list[str]:
+        """Names of the further columns."""
+        used = {"query_id", "doc_id", self.value_name, *SPAN.columns}
+        return [name for name in self.places if name not in used]
+
+    def with_document(self, name: str) -> Format:
+        """Return the format with a further column in place of the document."""
+        renamed = {"doc_id": "-", name: "doc_id"}
+        columns = " ".join(renamed.get(column, column) for column in self.columns.split())
+        return replace(self, columns=columns, review=None)
 
     @property
     def value_name(self) -> str:
@@ -289,9 +329,11 @@ class Format:
 
         It is not checked for other formats, and the last fields may be missing if the first line lacks them.
         """
-        width = first_line_fields if 0 <= self.width - first_line_fields <= self.may_lack else self.width
+        fields = self.columns.split()
+        if 0 <= self.width - first_line_fields <= self.may_lack:
+            fields = fields[:first_line_fields]
         review = self.review if self.review is not None and self.review.of_named else None
-        return replace(self, width=width, review=review)
+        return replace(self, columns=" ".join(fields), review=review)
 
     @property
     def expected(self) -> str:
@@ -304,34 +346,22 @@ PassageRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class VaryingFormat:
+class VaryingFormat(_Lines):
     """A format whose lines have any number of passages.
 
     Attributes:
-        name: value of ``format=``.
-        kind: whether its lines are those of a run or of qrels.
-        layout: the line in words, for messages.
         fits: returns whether the first line of a file, given as fields and as a whole, is of this format.
         rows: returns the rows (query_id, doc_id, value, start, length) of a line, given as fields and as a
             whole; raises ValueError with the problem.
         further: names of further text columns, whose values follow in the rows.
-        doubt: returns why a file whose first line fits may be of another format, or None.
         review: takes the fields of all lines; returns why the file may be of another format, or None.
     """
 
-    name: str
-    kind: Kind
-    layout: str
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
+    _: KW_ONLY
     further: tuple[str, ...] = ()
-    doubt: FirstLine | None = None
     review: Callable[[Iterable[Sequence[str]]], str | None] | None = None
-
-    @property
-    def title(self) -> str:
-        """Name of the format in messages."""
-        return f"{self.name.upper()} {self.kind}"
 
     @property
     def expected(self) -> str:
@@ -381,125 +411,70 @@ def _gold_fits(_: Sequence[str], line: str) -> bool:
 _FOL_FIRST_PASSAGE = 6
 _GOLD_WIDTH = 5
 
-_GOLD_FIELDS = "topic pmid start length aspects, separated by tabs"
-_FOL_FIELDS = "topic Q0 file rel_chars doc_len [bep [start:length ...]]"
-
+#: All formats, from the first that a line fits to the last.
 FORMATS: tuple[Format | VaryingFormat, ...] = (
     Format(
-        "trec",
-        "run",
-        6,
-        query_id=0,
-        doc_id=2,
-        value=4,
-        layout="topic Q0 doc rank score tag",
+        *("trec", "run", "topic Q0 doc rank score tag", "query_id - doc_id - score -"),
         doubt=trec_run,
     ),
     Format(
-        "inex",
-        "run",
-        8,
-        query_id=0,
-        doc_id=2,
-        value=4,
-        layout="topic Q0 file rank rsv run_id start length",
-        extra=(("start", 6), ("length", 7)),
+        *("inex", "run", "topic Q0 file rank rsv run_id start length"),
+        "query_id - doc_id - score - start length",
         by_order=True,
     ),
     Format(
-        "genomics",
-        "run",
-        7,
-        query_id=0,
-        doc_id=1,
-        value=3,
-        layout="topic pmid rank score start length run_id",
-        extra=(("start", 4), ("length", 5)),
-        further=(("rank", 2),),
+        *("genomics", "run", "topic pmid rank score start length run_id"),
+        "query_id doc_id rank score start length -",
         whole=(2, 4, 5),
         may_lack=1,
     ),
     Format(
-        "ntcir-early",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=2,
-        value=1,
-        layout="topic S|A|B|C doc 0|1",
+        *("ntcir-early", "qrels", "topic S|A|B|C doc 0|1", "query_id relevance doc_id -"),
         letters=True,
         shows=early_ntcir,
         review=MARKS,
     ),
     Format(
-        "ntcir-intents",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=2,
-        value=3,
-        layout="topic intent doc L<level>",
+        *("ntcir-intents", "qrels", "topic intent doc L<level>", "query_id iteration doc_id relevance"),
         prefix="L",
-        further=(("iteration", 1),),
         shows=ntcir_intents,
     ),
     Format(
-        "ntcir-classes",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=1,
-        value=2,
-        layout="topic doc L<level> class",
+        *("ntcir-classes", "qrels", "topic doc L<level> class"),
+        "query_id doc_id relevance equivalence_class",
         prefix="L",
-        further=(("equivalence_class", 3),),
         shows=ntcir_classes,
     ),
     Format(
-        "trec",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=2,
-        value=3,
-        layout="topic iteration doc level",
-        further=(("iteration", 1),),
+        *("trec", "qrels", "topic iteration doc level", "query_id iteration doc_id relevance"),
         doubt=trec_qrels,
         review=NO_LETTERS,
     ),
     Format(
-        "ntcir",
-        "qrels",
-        3,
-        query_id=0,
-        doc_id=1,
-        value=2,
-        layout="topic doc L<level>",
+        *("ntcir", "qrels", "topic doc L<level>", "query_id doc_id relevance"),
         prefix="L",
         doubt=ntcir_qrels,
     ),
     Format(
-        "ntcir-continuous",
-        "qrels",
-        3,
-        query_id=0,
-        doc_id=1,
-        value=2,
-        layout="topic doc <level>",
+        *("ntcir-continuous", "qrels", "topic doc <level>", "query_id doc_id relevance"),
         only_named=True,
     ),
     VaryingFormat(
-        *("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
+        *("genomics", "qrels", "topic pmid start length aspects, separated by tabs", _gold_fits, _gold_rows),
+        further=("aspects",),
         doubt=genomics_qrels,
     ),
-    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows, review=fol_qrels),
+    VaryingFormat(
+        *("inex", "qrels", "topic Q0 file rel_chars doc_len [bep [start:length ...]]", _fol_fits, _fol_rows),
+        review=fol_qrels,
+    ),
 )
 
 
 def recognise(
     kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
 ) -> Format | VaryingFormat:
-    """Return the format of a file by its first line that is not blank.
+    """Return the first format of a kind that the first line of a file that is not blank fits.
 
     Args:
         kind: 'qrels' or 'run'.
@@ -508,32 +483,24 @@ def recognise(
         line: the line number, for the message.
         whole: the whole line, which identifies formats that are separated by tabs.
 
-    Returns:
-        The first format of this kind that the line fits.
-
     Raises:
         FileFormatError: the line fits no format, or may be of another format than the one it fits.
     """
-    candidates = formats_of(kind)
     fitting = _fitting(kind, first_line_fields, whole)
-    problem = _doubt(fitting, first_line_fields, whole)
+    if fitting is None:
+        problem = ntcir_by_semicolons(whole) or prel(first_line_fields)
+    else:
+        problem = fitting.doubt and fitting.doubt(first_line_fields, whole)
     if fitting is not None and problem is None:
         return fitting
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
     if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
         problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
     if problem is None:
-        told = (one for one in candidates if not (isinstance(one, Format) and one.only_named))
+        told = (one for one in formats_of(kind) if not (isinstance(one, Format) and one.only_named))
         expected = " or ".join(one.expected for one in told)
         problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
     raise FileFormatError(f"{path}, line {line}: {problem}: {shortened(' '.join(first_line_fields))}")
-
-
-def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
-    """Return why a first line may be of another format than the one it fits, or None."""
-    if fitting is None:
-        return ntcir_by_semicolons(whole) or prel(fields)
-    return None if fitting.doubt is None else fitting.doubt(fields, whole)
 
 
 def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingFormat | None:

@@ -12,7 +12,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -185,12 +185,11 @@ _NUMBER = re.compile(
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
-def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
+def no_rows(kind: Kind, spans: Iterable[str] = ()) -> pl.DataFrame:
     """Return a table without rows."""
     types: dict[str, pl.DataType] = {"query_id": pl.String(), "doc_id": pl.String()}
     types[VALUE_COLUMNS[kind]] = pl.Float64()
-    types.update({name: pl.Int64() for name, _ in extra})
-    return pl.DataFrame(schema=types)
+    return pl.DataFrame(schema=types | {name: pl.Int64() for name in spans})
 
 
 def parse_lines(
@@ -254,7 +253,7 @@ def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b
     if white is None:
         return None
     if not text:
-        return empty(format.kind, format.extra)
+        return no_rows(format.kind, dict(format.extra))
     if text.startswith(_MISTAKEN):
         # Polars drops one byte-order mark and then checks nothing else.
         text = codecs.BOM_UTF8 + text

@@ -16,13 +16,13 @@ from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
-from .annotations import add_groups, note_on_sample, with_probabilities
 from .records import is_ranx
-from .table import Table, from_dicts, from_frame, from_records, from_tuples
 from .text import check_path, run_name, standard_input
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .table import Table
 
 
 def is_dataset(source: object) -> bool:
@@ -109,37 +109,43 @@ def level_definitions(source: Any) -> dict[int, str]:
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}
 
 
-_FORMS = (
-    "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
-    "a list of dicts, Qrels or a Run of ranx, "
-    "a path, or a dataset of ir_datasets or its id"
-)
-
-
-def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each form
+def table_of(kind: str, source: Any) -> Table:
     """Return qrels or a run of any form except a dict of dicts as a table."""
+    # These need Polars, which dicts do not.
+    from .table import Table, from_object
+
     if isinstance(source, Table):
         return source
     if is_path_or_dataset_id(source):
-        return _table_of_path_or_dataset_id(kind, source)
+        if is_file(source):
+            from .files import read_file
+
+            return read_file(kind, source)
+        source = _dataset(os.fspath(source))
     if is_dataset(source):
-        return from_tuples(kind, iterate_rows(kind, source))
-    if is_ranx(source):
-        return from_dicts(kind, source.to_dict())
-    if isinstance(source, (list, tuple)) and source and is_record(source[0]):
-        return from_records(kind, source)
-    if hasattr(source, "read_all"):
-        source = source.read_all()  # a reader of Arrow batches
-    if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
-        raise InputError(
-            f"{kind}: a {type(source).__name__} has no rows yet; collect() it first, or give {_FORMS}"
-        )
-    if hasattr(source, "columns") or hasattr(source, "column_names"):
-        return from_frame(kind, source)
-    # NumPy scalars claim to be iterable.
-    if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
-        return from_tuples(kind, source)
-    raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
+        source = iterate_rows(kind, source)
+    return from_object(kind, source)
+
+
+def _read(kind: str, path: str | os.PathLike[str], format: str | None) -> Table:
+    """Read a source whose format the user may have named."""
+    if format is None:
+        return table_of(kind, path)
+    from .files import read_file
+
+    check_path(path)
+    return read_file(kind, path, format)
+
+
+def _dataset(name: str) -> Any:
+    """Return the dataset with an id. Raises an error for other text, which may be meant as a path."""
+    dataset = load_dataset(name)
+    if dataset is not None:
+        return dataset
+    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
+        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
+        raise FileNotFoundError(errno.ENOENT, problem, name)
+    raise unknown_dataset(name)
 
 
 def passage_table(purpose: str, kind: str, source: Any) -> Table:
@@ -147,7 +153,6 @@ def passage_table(purpose: str, kind: str, source: Any) -> Table:
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
         raise InputError(SPAN.refusal(purpose, kind, table.hint(SPAN) if table else ""))
-    table.check_ids()
     return table
 
 
@@ -196,21 +201,6 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
             f"only once; give a list of its rows (an empty list for an empty {kind})"
         )
     return table
-
-
-def _table_of_path_or_dataset_id(kind: str, place: str | os.PathLike[str]) -> Table:
-    if is_file(place):
-        from .files import read_file
-
-        return read_file(kind, place)
-    name = os.fspath(place)
-    dataset = load_dataset(name)
-    if dataset is not None:
-        return from_tuples(kind, iterate_rows(kind, dataset))
-    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
-        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
-        raise FileNotFoundError(errno.ENOENT, problem, name)
-    raise unknown_dataset(name)
 
 
 def named_runs(runs: Any) -> dict[str, Any]:
@@ -268,8 +258,7 @@ def _is_run(value: Any) -> bool:
         # Checking one value is enough: either all are dicts of documents or all are scores.
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
-        isinstance(value, Table)
-        or is_ranx(value)
+        is_ranx(value)
         or is_path_or_dataset_id(value)
         or is_dataset(value)
         or hasattr(value, "__iter__")
@@ -344,7 +333,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """
     import pandas as pd
 
-    table = _table("qrels", source, format)
+    table = _read("qrels", source, format)
     frame = frame_of(table)
     by_intent = table.has(INTENT) and (
         any(table.has(facet) for facet in FACETS if facet.per == "intent")
@@ -361,7 +350,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         else:
             texts = table.text(name) if facet is INTENT else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
-    if note := note_on_sample(table):
+    if note := table.note_on_sample():
         warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
@@ -399,7 +388,7 @@ def read_run(
         raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
     if rank == "column" and format != "genomics":
         raise ParameterError("rank='column' is for runs of format='genomics'")
-    table = _table("run", source, format)
+    table = _read("run", source, format)
     return frame_of(_by_rank_column(table) if rank == "column" else table)
 
 
@@ -478,6 +467,8 @@ def add_intents(qrels: Any, intents: Any) -> Table:
     table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
     if table is None or not table.has(INTENT):
         raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
+    from .annotations import with_probabilities
+
     return with_probabilities(table, intents)
 
 
@@ -511,15 +502,9 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
     """
     if not isinstance(groups, Mapping):
         raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
+    from .annotations import add_groups
+
     return add_groups(qrels_frame(qrels), groups)
-
-
-def _table(kind: str, source: Any, format: str | None) -> Table:
-    if format is None:
-        return table_of(kind, source)
-    from .files import read_file
-
-    return read_file(kind, source, format)
 
 
 def frame_of(table: Table) -> pd.DataFrame:

@@ -61,7 +61,7 @@ def uncompressed_name(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
+def _errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
     """Add the path to errors of the operating system, which lack it after the file is open."""
     try:
         yield
@@ -209,7 +209,7 @@ def read_text(path: str) -> bytes:
             file changes during reading.
         OSError: the file cannot be read.
     """
-    with Path(path).open("rb", buffering=0) as file:
+    with _errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)
         if codec is not None:
@@ -230,7 +230,7 @@ def text_pieces(path: str, size: int) -> Iterator[Load]:
         FileFormatError: as :func:`read_text`.
         OSError: the file cannot be read.
     """
-    with Path(path).open("rb", buffering=0) as file:
+    with _errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)
         if codec is None:
@@ -297,7 +297,7 @@ def _stretches(path: str, before: os.stat_result, size: int) -> Iterator[Load]:
 
 
 def _stretch(path: str, begin: int, end: int, before: os.stat_result) -> bytes:
-    with Path(path).open("rb", buffering=0) as file:
+    with _errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         file.seek(begin)
         found = file.read(end - begin)
         while len(found) < end - begin:

@@ -15,8 +15,9 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
+from ir_graded.io.values import text_ids
 
-from .judgments import Judgments, Lookup, comparable, numbers_of, text_ids, unchanged
+from .judgments import Judgments, Lookup, comparable, numbers_of, unchanged
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18

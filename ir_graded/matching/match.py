@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,13 @@ from ir_graded.io.sources import (
     is_regular_file,
     table_of,
 )
-from ir_graded.io.table import as_text
+from ir_graded.io.values import as_text
 
-from . import judgments
 from .dicts import match_dicts
-from .judgments import Judgments
+from .judgments import Judgments, from_dicts
+
+if TYPE_CHECKING:
+    from ir_graded.io.table import Table
 
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
@@ -36,8 +38,10 @@ def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
         wanted: further columns to read for measures.
     """
     if isinstance(qrels, Mapping):
-        return judgments.from_dicts(qrels)
-    return judgments.from_table(table_of("qrels", qrels), wanted=wanted)
+        return from_dicts(qrels)
+    from .qrels import from_table
+
+    return from_table(table_of("qrels", qrels), wanted=wanted)
 
 
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
@@ -93,10 +97,8 @@ def match_runs(
     """
     # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
     # cannot run in parallel because of Python's global lock.
-    from .tables import match_pieces, read_pieces
-
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
-    with closing(read_pieces(paths, processors())) as pieces:
+    with _reading(paths) as pieces:
         for name, given in runs.items():
             try:
                 level = -np.inf if is_read_once(given) else lowest
@@ -106,6 +108,8 @@ def match_runs(
                         run = table_of("run", run)
                     judged = match_run(prepared, run, level, processors())
                 elif is_regular_file(given):
+                    from .tables import match_pieces
+
                     run = given
                     judged = match_pieces(prepared, run, next(pieces), level)
                 else:  # a pipe, in one piece
@@ -119,6 +123,15 @@ def match_runs(
                     raise
                 raise type(error)(f"run {name!r}: {error}") from error
             yield result
+
+
+def _reading(paths: list[Any]) -> AbstractContextManager[Iterator[Iterator[Table]]]:
+    """Return the pieces of each file; without files, Polars is not loaded."""
+    if not paths:
+        return nullcontext(iter(()))
+    from .tables import read_pieces
+
+    return closing(read_pieces(paths, processors()))
 
 
 def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:

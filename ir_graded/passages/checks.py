@@ -8,11 +8,11 @@ import numpy as np
 
 from ir_graded.core.segments import Ints
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.io.annotations import read_lengths, rows_beyond
+from ir_graded.io.lengths import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
-from ir_graded.matching.judgments import Articles, articles_of
+from ir_graded.matching.articles import Articles, articles_of, order_rows
 from ir_graded.matching.match import prepare_qrels
-from ir_graded.matching.tables import groups_of, order_rows
+from ir_graded.matching.tables import groups_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,8 @@ from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.records import Node, indexed_span
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import Table, as_text, column_names, from_columns
+from ir_graded.io.table import Table, column_names, from_columns, is_frame
+from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
@@ -98,7 +99,7 @@ def text_of(texts: Mapping[str, Text] | Callable[[str], Text], doc_id: str) -> T
 
 def check_columns(name: str, table: Any) -> None:
     """Raise InputError for a table without the columns doc_id, start and length."""
-    present = column_names(table) if hasattr(table, "columns") or hasattr(table, "column_names") else ()
+    present = column_names(table) if is_frame(table) else ()
     missing = [column for column in _COLUMNS if column not in present]
     if missing:
         raise InputError(

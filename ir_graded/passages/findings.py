@@ -14,10 +14,11 @@ from ir_graded.core.segments import Ints
 from ir_graded.core.views import f_score
 from ir_graded.errors import InputError, ParameterError, format_ids, printable, short_repr
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import Table, as_text
-from ir_graded.matching.judgments import articles_of
+from ir_graded.io.table import Table
+from ir_graded.io.values import as_text
+from ir_graded.matching.articles import articles_of, order_rows
 from ir_graded.matching.match import prepare_qrels
-from ir_graded.matching.tables import groups_of, match_table, order_rows
+from ir_graded.matching.tables import groups_of, match_table
 from ir_graded.measures.params import CUTOFF, REL, Param
 from ir_graded.measures.passages import F_BETA
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.core.facets import SPAN, VALUE_COLUMNS
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import needs_passages
 from ir_graded.evaluation.upstream import scorers_here
-from ir_graded.io.table import PASSAGE_COLUMNS, describe_document
+from ir_graded.io.values import describe_document
 from ir_graded.matching.judgments import compares_single_precision
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
@@ -83,7 +83,7 @@ def evaluate(
         raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
     judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
     given = {"qrels": judged, "run": ranked}
-    passages = frozenset(kind for kind, frame in given.items() if set(PASSAGE_COLUMNS) <= set(frame.columns))
+    passages = frozenset(kind for kind, frame in given.items() if set(SPAN.columns) <= set(frame.columns))
     _check_passages(wanted, passages)
     topics_given: Any = judged if as_paths(qrels) else qrels
     type_of_topics = topics_given.schema["query_id"].dataType
@@ -179,7 +179,7 @@ def _check_passages(measures: Iterable[Measure], given: frozenset[str]) -> None:
     """Raise InputError if a measure needs passages and qrels or runs have none (are not in ``given``)."""
     for measure in filter(needs_passages, measures):
         for kind in [kind for kind in VALUE_COLUMNS if kind not in given]:
-            columns = " and ".join(PASSAGE_COLUMNS)
+            columns = " and ".join(SPAN.columns)
             raise InputError(f"{measure} needs passages: the {kind}'s DataFrame lacks {columns}")
 
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.core.facets import SPAN, VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers, wanted_columns
-from ir_graded.io.table import PASSAGE_COLUMNS, Table, from_frame
-from ir_graded.matching import judgments as qrels_of
+from ir_graded.io.table import Table, from_frame
 from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.qrels import from_table
 from ir_graded.matching.tables import match_ranked
 
 if TYPE_CHECKING:
@@ -88,10 +88,10 @@ class Scoring:
             everything = self.judged()
             table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
         wanted = wanted_columns(self.measures)
-        return qrels_of.from_table(self._table("qrels", table, ""), self.scale, wanted)
+        return from_table(self._table("qrels", table, ""), self.scale, wanted)
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
-        names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if kind in self.passages else ())]
+        names = ["query_id", "doc_id", "value", *(SPAN.columns if kind in self.passages else ())]
         columns = dict(zip(names, rows.select(names).columns, strict=True))
         columns[VALUE_COLUMNS[kind]] = columns.pop("value")
         return from_frame(kind, type(rows).from_pydict(columns), lambda _: where)

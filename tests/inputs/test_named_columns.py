@@ -351,7 +351,7 @@ def test_frames_of_the_other_kind_are_errors_that_say_so():
 def test_a_record_without_a_field_is_an_error():
     records = frame("run", NAMES["run"][1]).to_dict("records")
     del records[2]["score"]
-    with pytest.raises(InputError, match=r"item 2 is .*, expected a dict with qid, docno, score"):
+    with pytest.raises(InputError, match=r"run: topic .*item 2.*: the score is missing"):
         scores("run", records)
 
 
