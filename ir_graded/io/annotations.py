@@ -81,8 +81,6 @@ def read_pairs(
         layout: a line of a file in words.
         of_fields: converts the fields of a line after the ids to a value; raises ValueError on failure.
         of_columns: returns the columns of a value, given the columns of a frame without the ids.
-
-    Raises InputError or FileFormatError if the source has another form, or an id or a line cannot be read.
     """
     column, noun = by
     if isinstance(source, (str, os.PathLike)):

@@ -19,10 +19,10 @@ from ir_graded.errors import FileFormatError, InputError, ParameterError, cut
 
 from .._utils.threads import check_fork
 from .formats import Format, Kind, PassageRow, VaryingFormat, formats_of, recognise
-from .lines import LineNumbers, delimiter_of, no_rows, number_of, parse_lines, read_headed
+from .lines import LineNumbers, delimiter_of, no_rows, parse_lines, read_headed
 from .parquet import is_parquet, read_parquet
 from .records import DOCUMENTS, DocumentFormat, is_json, read_json
-from .table import Further, Table, from_columns, from_frame, from_nested, from_records
+from .table import Further, Table, first_null, from_columns, from_frame, from_nested, from_records
 from .text import (
     Load,
     check_byte_order_marks,
@@ -43,7 +43,6 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
 
     Raises:
         FileFormatError: the file or a line of it cannot be read.
-        InputError: the path is not valid, or a row of a Parquet file cannot be scored.
         OSError: the file cannot be opened.
     """
     check_fork()
@@ -54,13 +53,7 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
 
 
 def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each return the table of a piece of a run, at least one.
-
-    Args:
-        path: the file.
-        size: bytes of a piece of a text file.
-        rows: rows of a piece of a Parquet file.
-    """
+    """Yield functions that return tables of pieces: ``size`` bytes of text, or ``rows`` rows of Parquet."""
     check_fork()
     if Path(path).stat().st_size > size:
         if is_parquet(path):
@@ -149,14 +142,10 @@ def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
 
 def _as_numbers(table: Table, name: str, texts: pl.Series) -> pl.Series:
     """Return a further column as numbers, NaN for empty fields."""
-    found = np.full(len(table), np.nan)
-    for row, text in enumerate(texts):
-        try:
-            if text:
-                found[row] = number_of(text)
-        except ValueError as error:
-            raise FileFormatError(f"{table.in_kind(row)}: the {name}: {cut(str(error))}") from None
-    return pl.Series(found)
+    numbers = texts.cast(pl.Float64, strict=False)
+    if (row := first_null(numbers.set(texts == "", np.nan))) is not None:
+        raise FileFormatError(f"{table.in_kind(row)}: the {name} {cut(repr(texts[row]))} is not a number")
+    return numbers
 
 
 def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
@@ -257,16 +246,7 @@ def _table(
     lines_before: Callable[[], int] = int,
     further: Further | None = None,
 ) -> Table:
-    """Return the rows of a file or of a piece of it, with their places for errors.
-
-    Args:
-        kind: "run" or "qrels".
-        frame: a row per non-blank line or per passage, in the order of the file.
-        path: the file.
-        lines: the line number of each row within the piece; None if row i is line i + 1.
-        lines_before: function that returns the number of lines before the piece; only called for errors.
-        further: further columns.
-    """
+    """Return the rows of a file or of a piece of it, in their order; ``lines`` as from ``parse_lines``."""
 
     def place(row: int) -> str:
         return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"

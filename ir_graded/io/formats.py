@@ -38,25 +38,26 @@ _NOT_PASSAGES = (
     "cannot be read"
 )
 
-#: Takes the fields of a first line and the whole line; returns why it may be of another format, or None.
-FirstLine = Callable[[Sequence[str], str], str | None]
+#: Why a file whose first line fits a format may be of another one: a condition on its fields and on the whole
+#: line, and the problem, with places for the fields.
+Doubt = tuple[Callable[[Sequence[str], str], object], str]
 
 
 @dataclass(frozen=True)
 class Review:
-    """Check of one field of all lines, used only if some field of the file is a single letter.
+    """Check of one field of all lines.
 
     Attributes:
         field: position of the field.
         first_wrong: takes the texts of the field and the values of all rows; returns the first row that does
             not agree with the format, or None.
-        problem: takes the fields of that row's line; returns what is wrong.
+        problem: what is wrong, with places for the fields of that row's line.
         of_named: whether the check is also used if the caller names the format.
     """
 
     field: int
     first_wrong: Callable[[pl.Series, pl.Series], int | None]
-    problem: Callable[[Sequence[str]], str]
+    problem: str
     of_named: bool = False
 
 
@@ -64,20 +65,7 @@ def _first(wrong: pl.Series) -> int | None:
     return int(wrong.arg_true()[0]) if wrong.any() else None
 
 
-# ---------------------------------------------------------------------------------------------- qrels
-
-
-def early_ntcir(fields: Sequence[str]) -> bool:
-    """Return whether the second of four fields is an NTCIR letter and the last one 0 or 1."""
-    return fields[1] in LETTERS and fields[3] in ("0", "1")
-
-
-def ntcir_intents(fields: Sequence[str]) -> bool:
-    """Return whether the last of four fields is a level such as L2."""
-    return _LEVEL.fullmatch(fields[3]) is not None
-
-
-def ntcir_classes(fields: Sequence[str]) -> bool:
+def _classes(fields: Sequence[str]) -> bool:
     """Return whether the third of four fields is a level and the second is not a TREC iteration."""
     is_iteration = INTEGER.fullmatch(fields[1]) or fields[1] in NO_ITERATION
     return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration
@@ -91,80 +79,95 @@ def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
     return _first(marks != relevant.cast(pl.Int8).cast(pl.String))
 
 
-def _contradiction(fields: Sequence[str]) -> str:
-    return (
-        f"the last field is {fields[3]!r} for the letter {fields[1]}; a file must be rigid "
-        "(1 for S and A, else 0) or relaxed (1 for S, A and B, else 0) throughout; "
-        "format='trec' takes the last field as the level"
-    )
-
-
-def _by_letters(fields: Sequence[str]) -> str:
-    return (
-        f"looks like an NTCIR file by letters, but the level is {fields[3]!r}; "
-        "name the format (format='trec' takes the fourth field)"
-    )
-
-
 #: In NTCIR qrels by letters, the last field repeats the information of the letter.
-MARKS = Review(3, _first_contradiction, _contradiction, of_named=True)
+MARKS = Review(
+    3,
+    _first_contradiction,
+    "the last field is {3!r} for the letter {1}; a file must be rigid (1 for S and A, else 0) or relaxed "
+    "(1 for S, A and B, else 0) throughout; format='trec' takes the last field as the level",
+    of_named=True,
+)
 #: In TREC qrels, the second field is never an NTCIR letter.
-NO_LETTERS = Review(1, lambda texts, _: _first(texts.is_in(list(LETTERS))), _by_letters)
+NO_LETTERS = Review(
+    1,
+    lambda texts, _: _first(texts.is_in(list(LETTERS))),
+    "looks like an NTCIR file by letters, but the level is {3!r}; name the format (format='trec' takes the "
+    "fourth field)",
+)
 
 
-def trec_qrels(fields: Sequence[str], line: str) -> str | None:
-    """Return why four fields may be judgments of equivalence classes or of passages."""
-    if _LEVEL.fullmatch(fields[2]):
-        return (
-            "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
-            "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2"
-        )
+def _whole(fields: Sequence[str], *positions: int) -> bool:
+    """Return whether some fields are whole numbers and the second is not 0 or Q0."""
+    return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
+
+
+def _lacks_aspects(fields: Sequence[str], line: str) -> bool:
+    """Return whether a line with four whole numbers ends in a tab."""
     tabbed = line.rstrip("\r\n").split("\t")
-    if len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3):
-        return (
-            "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without "
-            "aspects (topic pmid start length)? Name the format: format='trec' or format='genomics'"
-        )
-    return None
+    return len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3)
 
 
-def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
-    """Return why three fields with a letter or a number as the level are not NTCIR qrels."""
-    if NUMBER.fullmatch(fields[2]):
-        return (
-            f"level {fields[2]!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with "
-            "a number as the level"
-        )
-    if fields[2] in LETTERS:
-        return (
-            "letters as levels belong to four fields, topic letter doc 0|1; with three fields the level is "
-            "L3, L2, L1 or L0 in place of S, A, B or C"
-        )
-    return None
-
-
-def genomics_qrels(fields: Sequence[str], line: str) -> str | None:
-    """Return why fields separated by tabs may be sampled judgments: their aspects are a number."""
-    aspects = line.split("\t")[4].strip()
-    if prel(fields) is None and NUMBER.fullmatch(aspects) is None:
-        return None
-    return (
-        f"the fifth field is {aspects}: passages (topic pmid start length aspects) or sampled judgments "
-        "(topic doc level method iprob), which cannot be read? Name the format if they are passages: "
-        "format='genomics' or format='inex'"
-    )
-
-
-def prel(fields: Sequence[str]) -> str | None:
-    """Return what is wrong with a line of sampled judgments with inclusion probabilities."""
+def _is_sampled(fields: Sequence[str], _: str = "") -> bool:
+    """Return whether a line is one of sampled judgments with inclusion probabilities."""
     if len(fields) != _OF_SAMPLES or not all(map(INTEGER.fullmatch, fields[2:4])):
-        return None
-    if fields[4] != "NA" and not (NUMBER.fullmatch(fields[4]) and 0 < float(fields[4]) <= 1):
-        return None
-    return (
+        return False
+    return fields[4] == "NA" or (NUMBER.fullmatch(fields[4]) is not None and 0 < float(fields[4]) <= 1)
+
+
+def _by_semicolons(_: Sequence[str], line: str) -> bool:
+    """Return whether a line is one of NTCIR qrels whose fields are separated by semicolons."""
+    parts = line.strip().split(";")
+    return len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:]))  # noqa: PLR2004
+
+
+_OF_TREC_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: _LEVEL.fullmatch(fields[2]),
+        "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
+        "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2",
+    ),
+    (
+        _lacks_aspects,
+        "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without aspects "
+        "(topic pmid start length)? Name the format: format='trec' or format='genomics'",
+    ),
+)
+_OF_NTCIR_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: NUMBER.fullmatch(fields[2]),
+        "level {2!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with a number as "
+        "the level",
+    ),
+    (
+        lambda fields, _: fields[2] in LETTERS,
+        "letters as levels belong to four fields, topic letter doc 0|1; with three fields the level is L3, "
+        "L2, L1 or L0 in place of S, A, B or C",
+    ),
+)
+_OF_GENOMICS_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: _is_sampled(fields) or NUMBER.fullmatch(" ".join(fields[4:])),
+        "the fifth field is {4}: passages (topic pmid start length aspects) or sampled judgments (topic "
+        "doc level method iprob), which cannot be read? Name the format if they are passages: "
+        "format='genomics' or format='inex'",
+    ),
+)
+_OF_TREC_RUNS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: _whole(fields, 1, 2, 4, 5),
+        "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id (topic "
+        "pmid rank score start length)? Name the format: format='trec' or format='genomics'",
+    ),
+)
+#: Of lines that fit no format.
+_OF_OTHERS: tuple[Doubt, ...] = (
+    (_by_semicolons, "the fields are separated by semicolons; separate them by blanks or tabs"),
+    (
+        _is_sampled,
         "looks like sampled judgments (topic doc level method iprob), which cannot be read from such a file; "
-        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob"
-    )
+        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob",
+    ),
+)
 
 
 def fol_counts(fields: Sequence[str]) -> str | None:
@@ -192,32 +195,6 @@ def fol_qrels(lines: Iterable[Sequence[str]]) -> str | None:
     )
 
 
-def ntcir_by_semicolons(line: str) -> str | None:
-    """Return what is wrong with a line of NTCIR qrels whose four fields are separated by semicolons."""
-    parts = line.strip().split(";")
-    if len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:])):  # noqa: PLR2004
-        return "the fields are separated by semicolons; separate them by blanks or tabs"
-    return None
-
-
-# ----------------------------------------------------------------------------------------------- runs
-
-
-def trec_run(fields: Sequence[str], _: str) -> str | None:
-    """Return why six fields may be a line of a Genomics run without run_id."""
-    if _whole(fields, 1, 2, 4, 5):
-        return (
-            "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id "
-            "(topic pmid rank score start length)? Name the format: format='trec' or format='genomics'"
-        )
-    return None
-
-
-def _whole(fields: Sequence[str], *positions: int) -> bool:
-    """Return whether the fields at these positions are whole numbers and the second is not 0 or Q0."""
-    return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
-
-
 @dataclass(frozen=True)
 class _Lines:
     """What all formats declare.
@@ -226,14 +203,14 @@ class _Lines:
         name: value of ``format=``.
         kind: whether its lines are those of a run or of qrels.
         layout: the line in words, for messages.
-        doubt: returns why a file whose first line fits may be of another format, or None.
+        doubts: why a file whose first line fits may be of another format.
     """
 
     name: str
     kind: Kind
     layout: str
     _: KW_ONLY
-    doubt: FirstLine | None = None
+    doubts: tuple[Doubt, ...] = ()
 
     @property
     def title(self) -> str:
@@ -280,16 +257,6 @@ class Format(_Lines):
         return len(self.columns.split())
 
     @property
-    def query_id(self) -> int:
-        """Position of the topic."""
-        return self.places["query_id"]
-
-    @property
-    def doc_id(self) -> int:
-        """Position of the document."""
-        return self.places["doc_id"]
-
-    @property
     def value(self) -> int:
         """Position of the score or the level."""
         return self.places[self.value_name]
@@ -325,10 +292,7 @@ class Format(_Lines):
         return all(INTEGER.fullmatch(fields[position]) for position in self.whole)
 
     def named(self, first_line_fields: int) -> Format:
-        """Return the format for a file whose format the caller named.
-
-        It is not checked for other formats, and the last fields may be missing if the first line lacks them.
-        """
+        """Return the format for a file whose format the caller named; it is not checked for other formats."""
         fields = self.columns.split()
         if 0 <= self.width - first_line_fields <= self.may_lack:
             fields = fields[:first_line_fields]
@@ -415,7 +379,7 @@ _GOLD_WIDTH = 5
 FORMATS: tuple[Format | VaryingFormat, ...] = (
     Format(
         *("trec", "run", "topic Q0 doc rank score tag", "query_id - doc_id - score -"),
-        doubt=trec_run,
+        doubts=_OF_TREC_RUNS,
     ),
     Format(
         *("inex", "run", "topic Q0 file rank rsv run_id start length"),
@@ -431,29 +395,29 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
     Format(
         *("ntcir-early", "qrels", "topic S|A|B|C doc 0|1", "query_id relevance doc_id -"),
         letters=True,
-        shows=early_ntcir,
+        shows=lambda fields: fields[1] in LETTERS and fields[3] in ("0", "1"),
         review=MARKS,
     ),
     Format(
         *("ntcir-intents", "qrels", "topic intent doc L<level>", "query_id iteration doc_id relevance"),
         prefix="L",
-        shows=ntcir_intents,
+        shows=lambda fields: _LEVEL.fullmatch(fields[3]) is not None,
     ),
     Format(
         *("ntcir-classes", "qrels", "topic doc L<level> class"),
         "query_id doc_id relevance equivalence_class",
         prefix="L",
-        shows=ntcir_classes,
+        shows=_classes,
     ),
     Format(
         *("trec", "qrels", "topic iteration doc level", "query_id iteration doc_id relevance"),
-        doubt=trec_qrels,
+        doubts=_OF_TREC_QRELS,
         review=NO_LETTERS,
     ),
     Format(
         *("ntcir", "qrels", "topic doc L<level>", "query_id doc_id relevance"),
         prefix="L",
-        doubt=ntcir_qrels,
+        doubts=_OF_NTCIR_QRELS,
     ),
     Format(
         *("ntcir-continuous", "qrels", "topic doc <level>", "query_id doc_id relevance"),
@@ -462,7 +426,7 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
     VaryingFormat(
         *("genomics", "qrels", "topic pmid start length aspects, separated by tabs", _gold_fits, _gold_rows),
         further=("aspects",),
-        doubt=genomics_qrels,
+        doubts=_OF_GENOMICS_QRELS,
     ),
     VaryingFormat(
         *("inex", "qrels", "topic Q0 file rel_chars doc_len [bep [start:length ...]]", _fol_fits, _fol_rows),
@@ -474,23 +438,15 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
 def recognise(
     kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
 ) -> Format | VaryingFormat:
-    """Return the first format of a kind that the first line of a file that is not blank fits.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        first_line_fields: the fields of that line.
-        path: the file, for the message.
-        line: the line number, for the message.
-        whole: the whole line, which identifies formats that are separated by tabs.
+    """Return the first format that the first line of a file fits, given as fields and as a ``whole``.
 
     Raises:
         FileFormatError: the line fits no format, or may be of another format than the one it fits.
     """
     fitting = _fitting(kind, first_line_fields, whole)
-    if fitting is None:
-        problem = ntcir_by_semicolons(whole) or prel(first_line_fields)
-    else:
-        problem = fitting.doubt and fitting.doubt(first_line_fields, whole)
+    doubts = _OF_OTHERS if fitting is None else fitting.doubts
+    found = (problem for applies, problem in doubts if applies(first_line_fields, whole))
+    problem = next(found, "").format(*first_line_fields) or None
     if fitting is not None and problem is None:
         return fitting
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)

@@ -18,15 +18,11 @@ from .values import text_ids
 
 
 def read_lengths(source: Any) -> dict[str, int]:
-    """Return the length of each document.
+    """Return the length of each document, a whole number >= 0.
 
     Args:
         source: a mapping from doc_id to length, a frame with these columns, or a file of CSV with a header or
             Parquet.
-
-    Raises:
-        InputError: a length is not a whole number >= 0, or a document has two lengths.
-        OSError: the file cannot be opened.
     """
     if isinstance(source, Mapping):
         doc_ids, given = text_ids([*source], "doc_id", "lengths"), [*source.values()]
@@ -73,14 +69,9 @@ def rows_beyond(table: Table, lengths: Mapping[str, int]) -> Ints:
 
 
 def end_check(lengths: Any, beyond: str) -> Callable[[Table], None]:
-    """Return a function that checks where the passages of a table end.
+    """Return a function that checks the passages of a table.
 
-    It raises InputError if a document has no length or, if ``beyond`` is 'raise', a passage ends behind its
-    document.
-
-    Args:
-        lengths: the length of each document, in any form of :func:`read_lengths`.
-        beyond: 'keep' or 'raise'.
+    It raises InputError if a document has no length, or with ``beyond='raise'`` if a passage ends behind it.
     """
     known = read_lengths(lengths)
 

@@ -14,35 +14,20 @@ import polars as pl
 from ir_graded.core.facets import CONVENTIONS, SPAN, convention_of, missing as no_columns
 from ir_graded.errors import FileFormatError, cut
 
-from .text import check_expansion, check_unchanged
+from .text import check_expansion, check_unchanged, errors_with_path
 
-#: The length of the footer, and the mark of the format.
-TAIL = 8
-_MAGIC = b"PAR1"
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+#: The mark of the format, and the begin of the binary data that follow, which text never has.
+_BEGIN = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")
 #: Smallest number of bytes of a row in memory.
 _BYTES_OF_ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a Parquet file, complete or broken; False for a pipe, which is read once.
-
-    The first topic of a text file may also be PAR1. A Parquet file also ends with this mark and the length of
-    its footer; if it is truncated, its fifth byte is a control character.
-    """
+    """Return whether a file is a Parquet file, complete or broken; False for a pipe, which is read once."""
     if not Path(path).is_file():
         return False
-    with Path(path).open("rb") as file:
-        begin = file.read(len(_MAGIC) + 1)
-        if not begin.startswith(_MAGIC):
-            return False
-        if _CONTROL.search(begin):
-            return True
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL))
-        end = file.read()
-    footer = int.from_bytes(end[: -len(_MAGIC)], "little")
-    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + TAIL
+    with errors_with_path(path), Path(path).open("rb") as file:
+        return _BEGIN.match(file.read(5)) is not None
 
 
 def read_parquet(
@@ -57,9 +42,6 @@ def read_parquet(
 
     Yields:
         The required columns of a piece, its first row, and functions that read its other columns.
-
-    Raises:
-        FileFormatError: the file cannot be read, changes during reading, or lacks a column.
     """
     # Polars opens the file for every request.
     before = Path(path).stat()

@@ -222,14 +222,7 @@ def is_json(data: bytes) -> bool:
 
 
 def read_json(kind: str, data: bytes, path: str) -> list[Any] | Mapping[Any, Any]:
-    """Read JSON, or JSON Lines with a record per line.
-
-    Returns:
-        A list of records, or a dict of dicts.
-
-    Raises:
-        FileFormatError: the content has another structure.
-    """
+    """Read JSON, or JSON Lines with a record per line, as a list of records or a dict of dicts."""
     content = _content(data, path)
     if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
         raise FileFormatError(f"{path}: {problem}")

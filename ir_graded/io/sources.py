@@ -58,26 +58,18 @@ def unknown_dataset(name: str) -> InputError:
 def _download_error(name: str, error: Exception) -> OSError:
     """Return the error for a dataset that ir_datasets cannot provide.
 
-    ir_datasets does not catch the errors of downloads, archives and parsers, which may be of any class.
+    It does not catch the errors of downloads, archives and parsers, which may be of any class.
     """
     reason = short_repr(error.args[0]) if error.args else "no reason is given"
     return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
 
 def iterate_rows(kind: str, dataset: Any) -> Any:
-    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples.
-
-    Raises:
-        InputError: the dataset has none.
-        OSError: the download fails, raised during iteration.
-    """
-    if kind == "qrels":
-        if not dataset.has_qrels():
-            raise InputError(f"{_description(dataset)} has no qrels")
-        return _downloaded(dataset, dataset.qrels_iter)
-    if not dataset.has_scoreddocs():
-        raise InputError(f"{_description(dataset)} has no scoreddocs, so it gives no run")
-    return _downloaded(dataset, dataset.scoreddocs_iter)
+    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples."""
+    name = "qrels" if kind == "qrels" else "scoreddocs"
+    if not getattr(dataset, f"has_{name}")():
+        raise InputError(f"{_description(dataset)} has no {name}")
+    return _downloaded(dataset, getattr(dataset, f"{name}_iter"))
 
 
 def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -162,10 +154,7 @@ def is_path_or_dataset_id(source: object) -> bool:
 
 
 def is_file(source: object) -> bool:
-    """Return whether ``source`` is the path of a file; other text is treated as a dataset id.
-
-    Raises InputError if it is not a valid path.
-    """
+    """Return whether ``source`` is the path of a file; other text is treated as a dataset id."""
     if isinstance(source, os.PathLike):
         check_path(source)
         return True
@@ -185,13 +174,7 @@ def is_read_once(source: object) -> bool:
 
 
 def ensure_rereadable(kind: str, source: Any) -> Any:
-    """Return a source that can be read repeatedly: a dict or a regular file unchanged, else a table.
-
-    A pipe must not be opened a second time.
-
-    Raises:
-        InputError: an iterator has no rows, probably because it was read before.
-    """
+    """Return a source that can be read repeatedly: a dict or a regular file unchanged, else a table."""
     if isinstance(source, Mapping) or is_regular_file(source):
         return source
     table = table_of(kind, source)
@@ -214,7 +197,8 @@ def named_runs(runs: Any) -> dict[str, Any]:
                 "the dict of the runs is empty; give a run (topic -> doc_id -> score), or a dict from names "
                 "to runs"
             )
-        return _by_name(runs) if _names_runs(runs) else {"run": runs}
+        # Else topic -> doc_id -> score.
+        return _by_name(runs) if any(map(_is_run, list(runs.values()))) else {"run": runs}
     if is_path_or_dataset_id(runs):
         return _by_path([runs])
     if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
@@ -245,11 +229,6 @@ def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | N
         name for name in near if Path(name).stem == base
     ]
     return found[0] if len(found) == 1 else None
-
-
-def _names_runs(runs: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is from names to runs, rather than one run (topic -> doc_id -> score)."""
-    return any(map(_is_run, list(runs.values())))
 
 
 def _is_run(value: Any) -> bool:

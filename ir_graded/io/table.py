@@ -202,10 +202,7 @@ class Table:
         return values
 
     def values(self, facet: Facet) -> Any:
-        """Return a further column by its kind: ids, positions of words, sets of words, shares or numbers.
-
-        Raises InputError for a wrong value.
-        """
+        """Return a further column by its kind: ids, positions of words, sets of words, shares or numbers."""
         name = facet.name
         if facet.kind == "id":
             return self.text(name) if facet.per == "row" else self.ids(name)
@@ -258,14 +255,7 @@ def from_object(kind: str, source: Any) -> Table:
 def from_frame(
     kind: str, frame: Any, place: Callable[[int], str] = row_place, further: Further | None = None
 ) -> Table:
-    """Return a table from a pandas or Polars frame or an Arrow table.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        frame: the frame.
-        place: locates a row.
-        further: reads further columns; by default those of the frame.
-    """
+    """Return a table from a frame, with its further columns or those that ``further`` reads."""
     return _of_named(kind, column_names(frame), partial(get_column, kind, frame), place, further)
 
 
@@ -349,12 +339,7 @@ def from_columns(
     passage: Iterable[Any] | None = None,
     further: Further | None = None,
 ) -> Table:
-    """Return a table from columns of any kind.
-
-    Raises:
-        InputError: an id is missing or not valid, topics differ only in type, such as 1 and '1', a value is
-            not a number, or a start or length is missing, negative or not a whole number.
-    """
+    """Return a table from columns of any kind. Raises InputError if one is not valid."""
     check_fork()
     topics = as_strings(query_id, f"{kind}: query_id", distinct=True)
     docs = as_strings(doc_id, f"{kind}: doc_id")
@@ -449,7 +434,10 @@ def _is_pandas(column: Any) -> bool:
 def _as_objects(column: Any) -> list[Any]:
     """Return the Python objects of a column. Raises InputError if a value has no Python equivalent."""
     try:
-        values: list[Any] = column.to_list() if hasattr(column, "to_list") else list(column)
+        if hasattr(column, "to_pylist"):
+            values: list[Any] = column.to_pylist()
+        else:
+            values = column.to_list() if hasattr(column, "to_list") else list(column)
     except (OverflowError, ValueError, pl.exceptions.PanicException) as error:
         raise InputError(f"a column has values without an equivalent in Python ({error})") from None
     return values
@@ -471,13 +459,7 @@ def _series_of_arrow(column: Any) -> pl.Series:
 def as_strings(column: Any, where: str, *, distinct: bool = False) -> pl.Series:
     """Return a column of ids as text, converted as in :func:`~.values.as_text`; null for missing ids.
 
-    Args:
-        column: a list, or a column of pandas, Polars or Arrow.
-        where: source of the ids, for messages.
-        distinct: whether ids that differ only in type, such as 1 and '1', are an error.
-
-    Raises:
-        InputError: a value is not an id.
+    ``where`` is for messages. It is an error if ``distinct`` ids differ only in type, as 1 and '1'.
     """
     try:
         return _strings(column, distinct)
@@ -530,10 +512,7 @@ def _strings_of_objects(values: Sequence[Any] | np.ndarray[Any, Any], distinct: 
 
 
 def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:
-    """Return a column of levels or scores as float64, NaN where missing.
-
-    Raises InputError for a value that is not a number, with the row as given by ``describe``.
-    """
+    """Return a column of levels or scores as float64, NaN where missing; ``describe`` is for errors."""
     numbers = _numbers_of(column)
     return floats_of(_as_objects(column), describe) if numbers is None else numbers
 

@@ -81,13 +81,7 @@ def _invalid_id(value: Any) -> InputError:
 
 
 def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
-    """Return distinct ids as text. Raises InputError if one is missing, or two differ only in type.
-
-    Args:
-        ids: the keys of a dict.
-        name: 'query_id' or 'doc_id', or another name for messages.
-        where: source of the ids, for messages.
-    """
+    """Return the keys of a dict as text. Raises InputError if one is missing, or two differ only in type."""
     if set(map(type, ids)) <= {str}:
         return ids
     where = f"{where}: {name}"
@@ -139,10 +133,7 @@ def whole_numbers(values: Floats) -> tuple[Ints, Bools]:
 
 
 def floats_of(values: list[Any], describe: Callable[[int], str]) -> Floats:
-    """Return levels or scores as float64, NaN where missing.
-
-    Raises InputError for a value that is not a number, with the row as given by ``describe``.
-    """
+    """Return levels or scores as float64, NaN where missing. Raises InputError with a described row."""
     if set(map(type, values)) <= {int, float}:
         try:
             return np.array(values, dtype=np.float64)
@@ -189,13 +180,9 @@ def as_word_sets(values: Sequence[Any], describe: Callable[[int], str]) -> list[
 
 
 def as_shares(values: Sequence[Any], describe: Callable[[int], str]) -> Floats:
-    """Return vectors of shares as an array, shape ``(rows, groups)``; NaN if a vector is missing.
+    """Return vectors of shares as an array, shape ``(rows, groups)``; NaN if a vector is None or NaN.
 
     If all are missing, the number of groups is unknown and 0 is used.
-
-    Args:
-        values: a vector for each row, or None or NaN.
-        describe: describes a row, for messages.
 
     Raises:
         InputError: a vector has fewer than two numbers or another number of them than the first, one of them

@@ -84,12 +84,7 @@ def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
 def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, document: Ints) -> PassageRows:
     """Rank the rows of topics that are in the qrels.
 
-    Args:
-        table: the rows.
-        groups: positions of their topics.
-        articles: the articles of the table.
-        found: the articles that are in the qrels.
-        document: position of each of these in the levels of the qrels.
+    ``found`` are the articles that are in the qrels, ``document`` their positions in the levels of the qrels.
     """
     spans = articles.passage.spans(articles.article)
     order, rank, begin = order_rows(table, groups, articles)

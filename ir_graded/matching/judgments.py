@@ -106,10 +106,7 @@ class Lookup:
     def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
         """Return the rows with a judged document, ascending, and the judged document of each.
 
-        Args:
-            topic: topic of each row.
-            doc_id: its document.
-            key: their keys, which find candidates; topic and document are then compared.
+        Keys find candidates; topic and document are then compared.
         """
         judged_key, judged = self._keys
         row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
@@ -152,13 +149,7 @@ def comparable(scores: Floats) -> Scores:
 
 @contextmanager
 def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
-    """Raise InputError if another thread changes the size of the dict of a topic inside this context.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        names: the topics.
-        topics: the dict of each.
-    """
+    """Raise InputError if another thread changes the size of the dict of a topic inside this context."""
     sizes = [*map(len, topics)]
 
     def check(reason: Exception | None = None) -> None:

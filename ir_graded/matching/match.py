@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
-    """Prepare qrels of any form. Raises InputError if they are not valid.
-
-    Args:
-        qrels: the qrels.
-        wanted: further columns to read for measures.
-    """
+    """Prepare qrels of any form, with the further columns that are wanted for measures."""
     if isinstance(qrels, Mapping):
         return from_dicts(qrels)
     from .qrels import from_table

@@ -88,12 +88,7 @@ def _numbers(query_id: pl.Series, names: pl.Series) -> Ints:
 
 
 def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats, str]:
-    """Return the first row of each document, the document of each row, the highest levels, and a note.
-
-    The note describes documents with several levels, if any.
-
-    Raises InputError if the levels of a document (for one intent, if there are intents) differ.
-    """
+    """Return the first row of each document, the document of each row, the highest levels, and a note."""
     every = np.arange(topic.size, dtype=np.int64)
     key = np.sort(document_keys(topic, table.doc_id))
     if not (key[1:] == key[:-1]).any():

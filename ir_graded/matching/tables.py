@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -40,11 +41,7 @@ _LARGE = 1 << 28
 
 
 def match_table(judgments: Judgments, table: Table, lowest: float, threads: int = 1) -> JudgedRun:
-    """Match the table of a run in several threads.
-
-    Raises:
-        InputError: a document is a duplicate, or an id or score is missing.
-    """
+    """Match the table of a run in several threads."""
     groups = groups_of(judgments, table.query_id)
     judgments.lookup(lowest).prepare()
 
@@ -59,12 +56,7 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
 def read_pieces(
     paths: Iterable[str | os.PathLike[str]], threads: int
 ) -> Generator[Iterator[Table], None, None]:
-    """Yield the pieces of the file of each run; threads read ahead, also in later files.
-
-    Raises:
-        FileFormatError: the file or a line of it cannot be read.
-        OSError: the file cannot be read.
-    """
+    """Yield the pieces of the file of each run; threads read ahead, also in later files."""
     loads = ((at, load) for at, path in enumerate(paths) for load in run_pieces(path, _PIECE, _FRAME))
 
     def read(step: tuple[int, Callable[[], Table]]) -> tuple[int, Table]:
@@ -78,12 +70,7 @@ def read_pieces(
 def match_pieces(
     judgments: Judgments, path: str | os.PathLike[str], pieces: Iterable[Table], lowest: float
 ) -> JudgedRun:
-    """Match the file of a run in pieces, or as a whole if it is not ordered by topic.
-
-    Raises:
-        InputError: as :func:`match_table`.
-        FileFormatError, OSError: as :func:`read_pieces`.
-    """
+    """Match the file of a run in pieces, or as a whole if it is not ordered by topic."""
     parts: list[Matched] = []
     unknown: set[str] = set()
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
@@ -101,11 +88,7 @@ def match_pieces(
 
 
 def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
-    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory.
-
-    Raises:
-        InputError: an id or a score is missing.
-    """
+    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory."""
     lookup = judgments.lookup(lowest)
     documents, ranks = [], []
     ties = _RankedTies()
@@ -161,16 +144,11 @@ class _RankedTies:
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
     """Return topic, document and rank of each row whose topic is in the qrels, for validated rows."""
     groups = groups_of(judgments, table.query_id)
-    if (groups.number < 0).any():
-        table, groups = _with_qrels(table, groups)
+    table, groups = _with_qrels(table, groups)
     articles = articles_of(table, groups.topic)
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
-    score, topic = comparable(table.value), groups.topic
-
-    def doc_ids(wanted: Ints) -> list[str]:
-        return at_rows(table.doc_id, wanted).to_list()
-
+    score, topic, doc_ids = comparable(table.value), groups.topic, partial(_ids_at, table.doc_id)
     every = np.arange(len(table), dtype=np.int64)
     hits = ranking.Hits(score, topic, doc_ids, every)
     rank, _ = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
@@ -200,8 +178,7 @@ def _parts(groups: ranking.Groups) -> list[slice]:
 
 def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> Matched:
     """Match rows with validated ids with the qrels."""
-    if (groups.number < 0).any():
-        table, groups = _with_qrels(table, groups)
+    table, groups = _with_qrels(table, groups)
     table.check_values()
     articles, rows_of = articles_of(table, groups.topic), (table, groups)
     if articles is not None:
@@ -210,11 +187,7 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     _check_duplicates(table, groups.topic, key)
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, table.doc_id, key)
-    score = comparable(table.value)
-
-    def doc_ids(wanted: Ints) -> list[str]:
-        return at_rows(table.doc_id, wanted).to_list()
-
+    score, doc_ids = comparable(table.value), partial(_ids_at, table.doc_id)
     rows = ranking.Rows(score, groups, doc_ids)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
     rank, ties = ranking.ranks(rows, hits)
@@ -227,6 +200,10 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     further = {facet.name: table.numbers(facet)[row] for facet in judgments.of_run if table.has(facet)}
     length = np.diff(groups.begin)
     return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
+
+
+def _ids_at(doc_id: pl.Series, rows: Ints) -> list[str]:
+    return at_rows(doc_id, rows).to_list()
 
 
 def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
@@ -253,6 +230,8 @@ def _unknown(table: Table, groups: ranking.Groups) -> set[str]:
 
 def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Groups]:
     """Return the rows of topics that are in the qrels."""
+    if (groups.number >= 0).all():
+        return table, groups
     rows = np.flatnonzero(groups.topic >= 0)
     kept = groups.number >= 0
     begin = np.concatenate(([0], np.cumsum(np.diff(groups.begin)[kept])))

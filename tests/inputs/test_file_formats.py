@@ -36,8 +36,8 @@ pytestmark = pytest.mark.filterwarnings("error")
 def test_a_format_describes_its_own_line(format):
     fields = format.layout.split()
     assert len(fields) == format.width
-    assert fields[format.query_id] == "topic"
-    assert fields[format.doc_id] in ("doc", "file", "pmid")
+    assert fields[format.places["query_id"]] == "topic"
+    assert fields[format.places["doc_id"]] in ("doc", "file", "pmid")
     assert fields[format.value] in ("score", "level", "L<level>", "<level>", "S|A|B|C", "rsv")
     assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
     assert named(format.kind, format.name) is format

@@ -251,7 +251,7 @@ def test_a_probability_that_is_not_a_number_names_the_line_if_it_is_needed(tmp_p
     path.write_text(f"{INTENTS}1,i,a,1,1\n1,j,a,1,high\n")
     run = {"1": {"a": 1.0}}
     assert ir_graded.evaluate("AP", path, run).values.tolist() == [[[1.0]]]
-    problem = r"document 'a' \(.*q\.csv, line 3\): the probability: could not convert string to float: 'high'"
+    problem = r"document 'a' \(.*q\.csv, line 3\): the probability 'high' is not a number"
     with pytest.raises(FileFormatError, match=problem):
         ir_graded.evaluate("D(measure='nDCG')@2", path, run)
 
