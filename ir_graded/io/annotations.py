@@ -39,14 +39,7 @@ _Rows = tuple[list[tuple[str, str]], list[Any], Callable[[int], str]]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of ids with their values, one row per pair.
-
-    Attributes:
-        ids: topic and second id of each row, as text.
-        values: value of each row; for a frame, a tuple of its columns.
-        describe: returns the description of a row, for messages.
-        place: returns the place of a row.
-    """
+    """Topic and second id of each row as text, its value (of a frame, a tuple) and its place."""
 
     ids: list[tuple[str, str]]
     values: list[Any]
@@ -74,13 +67,9 @@ def read_pairs(
 ) -> Pairs:
     """Read values in any supported form.
 
-    Args:
-        name: the name of the source, for messages.
-        source: a file, a dict ``{topic: {id: value}}``, or a frame.
-        by: the column of the second id, and its name in messages.
-        layout: a line of a file in words.
-        of_fields: converts the fields of a line after the ids to a value; raises ValueError on failure.
-        of_columns: returns the columns of a value, given the columns of a frame without the ids.
+    ``by`` has the column of the second id and its name in messages, ``layout`` a line of a file in words.
+    ``of_fields`` converts the fields of a line after the ids to a value, or raises ValueError; ``of_columns``
+    selects the columns of a value from those of a frame without the ids.
     """
     column, noun = by
     if isinstance(source, (str, os.PathLike)):

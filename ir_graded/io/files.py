@@ -205,7 +205,9 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
         doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
         if doubt is not None:
             raise FileFormatError(f"{path}: {doubt}")
-    further = {name: partial(list, [row[at] for row in found]) for at, name in enumerate(format.further, 5)}
+    further: Further = {
+        name: partial(list, [row[at] for row in found]) for at, name in enumerate(format.further, 5)
+    }
     schema = no_rows(format.kind, SPAN.columns).schema
     try:
         frame = pl.DataFrame([row[:5] for row in found], schema=schema, orient="row")
@@ -219,10 +221,8 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
     try:
         rows = list(format.rows(data))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
-        *ids_and_values, start, length, places = columns
-        return from_columns(
-            format.kind, *ids_and_values, lambda row: f"{path}, {places[row]}", (start, length)
-        )
+        places = columns[-1]
+        return from_columns(format.kind, columns[:3], lambda row: f"{path}, {places[row]}", columns[3:5])
     except FileFormatError:
         raise
     except InputError as error:

@@ -37,14 +37,10 @@ _OTHER_BLANKS = (b"\t", b"\v", b"\f")
 
 
 def count_white_space(data: bytes, *, exactly: bool = False) -> int | None:
-    """Count the white characters of a text in which single blanks and newlines separate all fields.
+    """Count white characters, with a last newline; None if two are adjacent or the text begins with one.
 
     Control characters count as white, unless ``exactly``. They make the count differ from the number of
     fields, with which the caller compares it.
-
-    Returns:
-        The count, including the newline that may be missing at the end; None if two are adjacent or the text
-        begins with one.
     """
     values = np.frombuffer(data, np.uint8)
     count = 0
@@ -158,17 +154,10 @@ def no_rows(kind: Kind, spans: Iterable[str] = ()) -> pl.DataFrame:
 def parse_lines(
     data: bytes, format: Format, path: str, lines_before: Callable[[], int] = int
 ) -> tuple[pl.DataFrame, LineNumbers | None]:
-    """Return the rows of a file or of a piece of it, without a byte-order mark.
+    """Return the rows of whole lines of a file or of a piece of it, without a byte-order mark.
 
-    Args:
-        data: whole lines; only the last newline may be missing.
-        format: the format of the lines.
-        path: the file, for errors.
-        lines_before: returns the number of lines before ``data``; called only for an error.
-
-    Returns:
-        A row per line that is not blank; and the line number of each row within ``data``, or None if row i is
-        line i + 1.
+    ``lines_before`` returns the number of lines before ``data``; it is called only for an error. Also
+    returned is the line of each row within ``data``, or None if row i is line i + 1.
     """
     check_byte_order_marks(data, lines_before, path)
     frame, lines = _rows(data, format)
@@ -254,9 +243,6 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
             return None
         frame = frame.with_columns(pl.col(name).replace_strict(LETTERS, return_dtype=pl.Float64))
     return frame if frame[name].is_finite().all() else None
-
-
-# ------------------------------------------------------------------------------------------- errors
 
 
 def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:

@@ -33,15 +33,9 @@ def is_parquet(path: str | os.PathLike[str]) -> bool:
 def read_parquet(
     kind: str, path: str | os.PathLike[str], rows: int | None = None
 ) -> Iterator[tuple[pl.DataFrame, int, dict[str, Callable[[], pl.Series]]]]:
-    """Yield the required columns of a file in pieces, at least one.
+    """Yield the required columns of a file in pieces, each with its first row and readers of other columns.
 
-    Args:
-        kind: 'qrels' or 'run'.
-        path: the file.
-        rows: number of rows of a piece; if a topic has more, it is one piece. None for one piece.
-
-    Yields:
-        The required columns of a piece, its first row, and functions that read its other columns.
+    A piece has ``rows`` rows or one longer topic; None for one piece.
     """
     # Polars opens the file for every request.
     before = Path(path).stat()

@@ -56,10 +56,7 @@ def unknown_dataset(name: str) -> InputError:
 
 
 def _download_error(name: str, error: Exception) -> OSError:
-    """Return the error for a dataset that ir_datasets cannot provide.
-
-    It does not catch the errors of downloads, archives and parsers, which may be of any class.
-    """
+    """Return the error for a dataset; ir_datasets lets errors of any class pass."""
     reason = short_repr(error.args[0]) if error.args else "no reason is given"
     return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
@@ -187,10 +184,7 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
 
 
 def named_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
-
-    Raises InputError for an empty dict, or if two runs have the same name.
-    """
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
     if isinstance(runs, Mapping):
         if not runs:
             raise InputError(

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -274,25 +273,27 @@ def from_nested(
 ) -> Table:
     """Return the rows of a dict of dicts."""
     rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
-    return from_columns(kind, *([row[at] for row in rows] for at in range(3)), place=place)
+    return from_columns(kind, [[row[at] for row in rows] for at in range(3)], place)
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
     """Return a table from an iterable of named tuples with the fields of ir-measures."""
-    standard = ("query_id", "doc_id", VALUE_COLUMNS[kind])
-    read = attrgetter(*standard)
-    found, spans = [], []
+    value_name = VALUE_COLUMNS[kind]
+    standard = {"query_id", "doc_id", value_name}
+    query_ids, doc_ids, values, spans = [], [], [], []
     given: list[Any] = []  # only with further fields
     for number, row in enumerate(rows):
-        if given or not {*standard}.issuperset(getattr(row, "_fields", ())):
+        if given or not standard.issuperset(getattr(row, "_fields", ())):
             given += [*[None] * (number - len(given)), row]
         try:
-            found.append(read(row))
+            query_ids.append(row.query_id)
+            doc_ids.append(row.doc_id)
+            values.append(getattr(row, value_name))
         except AttributeError:
             raise InputError(f"{kind}: item {number} is {short_repr(row)}, {_not_a_row(kind, row)}") from None
         if hasattr(row, "start") and hasattr(row, "length"):
             spans.append((row.start, row.length))
-    if spans and len(spans) < len(found):
+    if spans and len(spans) < len(values):
         raise InputError(f"{kind}: some items have a start and length, others do not; give them for all")
 
     def column(name: str) -> list[Any]:
@@ -300,9 +301,8 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
 
     fields = chain.from_iterable(getattr(one, "_fields", ()) for one in dict.fromkeys(map(type, given)))
     further = {name: partial(column, name) for name in fields if name not in standard}
-    columns = [*map(list, zip(*found, strict=True))] or [[], [], []]
-    passage = [*map(list, zip(*spans, strict=True))] or None
-    return from_columns(kind, *columns, item_place, passage, further)
+    passage = [[span[at] for span in spans] for at in range(len(SPAN.columns))] if spans else None
+    return from_columns(kind, (query_ids, doc_ids, values), item_place, passage, further)
 
 
 def _not_a_row(kind: str, row: Any) -> str:
@@ -327,20 +327,19 @@ def _of_named(
     passage = [*map(get, SPAN.columns)] if {*SPAN.columns} <= {*names} else None
     if further is None:
         further = {name: partial(get, name) for name in names if name not in wanted}
-    return from_columns(kind, *map(get, wanted), place, passage, further)
+    return from_columns(kind, [*map(get, wanted)], place, passage, further)
 
 
 def from_columns(
     kind: str,
-    query_id: Any,
-    doc_id: Any,
-    value: Any,
+    columns: Sequence[Any],
     place: Callable[[int], str],
     passage: Iterable[Any] | None = None,
     further: Further | None = None,
 ) -> Table:
-    """Return a table from columns of any kind. Raises InputError if one is not valid."""
+    """Return a table from columns of ids and values of any kind. Raises InputError if one is not valid."""
     check_fork()
+    query_id, doc_id, value = columns
     topics = as_strings(query_id, f"{kind}: query_id", distinct=True)
     docs = as_strings(doc_id, f"{kind}: doc_id")
     for name, ids in (("query_id", topics), ("doc_id", docs)):
@@ -371,9 +370,6 @@ def from_columns(
         Passage(*spans) if spans else None,
         {**others, **further},
     )
-
-
-# ---------------------------------------------------------------------------- columns of any library
 
 
 def at_rows(column: pl.Series, rows: Ints) -> pl.Series:
@@ -453,9 +449,6 @@ def _series_of_arrow(column: Any) -> pl.Series:
     )
 
 
-# ---------------------------------------------------------------------------------------------- ids
-
-
 def as_strings(column: Any, where: str, *, distinct: bool = False) -> pl.Series:
     """Return a column of ids as text, converted as in :func:`~.values.as_text`; null for missing ids.
 
@@ -501,14 +494,11 @@ def _strings_of_objects(values: Sequence[Any] | np.ndarray[Any, Any], distinct: 
     failures = (TypeError, ValueError, AttributeError, OverflowError)
     with suppress(*failures, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return pl.Series(values=values, dtype=pl.String, strict=True)
-    texts = texts_of(values, distinct=distinct)
+    texts = texts_of([*values], distinct=distinct)
     try:
         return pl.Series(texts, dtype=pl.String)
     except UnicodeEncodeError as error:
         raise InputError(f"the id {error.object!r} is not valid text: it has a lone surrogate") from None
-
-
-# ------------------------------------------------------------------------------------------- values
 
 
 def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:
@@ -530,7 +520,8 @@ def _numbers_of(column: Any) -> Floats | None:
         return column.to_numpy(dtype=np.float64) if dtype.kind in "iufb" else None
     if not getattr(dtype, "_is_numeric", False):
         return None
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    found: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return found
 
 
 def as_words(facet: Facet, texts: pl.Series, describe: Callable[[int], str]) -> Ints:

@@ -104,14 +104,9 @@ _NOT_READ = {"bzip2": re.compile(rb"BZh[1-9]"), "zip": re.compile(rb"PK\x03\x04"
 
 
 class Codec(NamedTuple):
-    """A compression.
+    """A compression: its name, what starts a decompressor with the interface of zlib, and its error.
 
-    Attributes:
-        name: its name in messages.
-        start: returns a decompressor of one member, with the interface of zlib, lzma and zstandard.
-        error: error of the decompressor for corrupt data.
-        step: number of bytes per call.
-        limit: further arguments of ``decompress``: the largest output.
+    ``step`` bytes are given to a call; ``limit`` has further arguments of ``decompress``, the largest output.
     """
 
     name: str
@@ -277,9 +272,6 @@ def _with_short_lines(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
         yield block
 
 
-# ------------------------------------------------------------------------------------- where to cut
-
-
 def _stretches(path: str, before: os.stat_result, size: int) -> Iterator[Load]:
     """Yield functions that each read a part of a plain file."""
     mark = len(codecs.BOM_UTF8)
@@ -366,9 +358,6 @@ def _next_topic(text: bytes, at: int) -> int:
     return change.start() + 1 if change else 0
 
 
-# ------------------------------------------------------------------------------------------- lines
-
-
 def fields_of(raw: bytes, line: int, path: str) -> list[str]:
     """Split one line, with its newline, into fields."""
     body = raw.removesuffix(b"\n").removesuffix(b"\r")
@@ -398,7 +387,7 @@ def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[st
                 rows.append(row)
                 lines.append(reader.line_num)
     except csv.Error as error:
-        problem = f"{error}; a field that begins with a quotation mark must end with one"
+        problem = f"not CSV: {error}; a field that begins with a quotation mark must end with one"
         raise line_error(path, reader.line_num, problem, b"") from None
     return rows, lines
 

@@ -40,10 +40,7 @@ def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
 
 
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
-    """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks.
-
-    ``threads`` threads read files and process parts of tables.
-    """
+    """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks."""
     if isinstance(run, Mapping):
         return match_dicts(prepared, run, lowest)
     from .tables import match_pieces, match_table, read_pieces
@@ -81,14 +78,11 @@ def match_runs(
     Args:
         prepared: the prepared qrels.
         runs: the runs by name, in any form.
-        lowest: lowest level of the documents to look for; in a run that can be read only once, all are looked
-            for.
+        lowest: lowest level of the documents to look for; in a run that can be read only once, of all.
         work: function that is called with each matched run.
         whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
 
-    Raises:
-        NoSharedTopicsError: a run and the qrels have no topic in common.
-        InputError: a run cannot be scored; the message names the run if there are several.
+    Raises NoSharedTopicsError or InputError; the message names the run if there are several.
     """
     # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
     # cannot run in parallel because of Python's global lock.

@@ -157,7 +157,8 @@ def _by_unit(table: Table, facet: Facet, values: Any, topic: Ints, unit: Ints) -
             f"{table.described(facet)(row)}: the {facet.name} is {one}, but {another} at "
             f"{table.place(other) or 'another row'}; use the same value in both"
         )
-    return values[first]
+    found: npt.NDArray[Any] = values[first]
+    return found
 
 
 def _aspects(words: list[set[str] | None], topic: Ints) -> Aspects:

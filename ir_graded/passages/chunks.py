@@ -363,7 +363,7 @@ def _chunk_table(chunks: Any) -> Table:
     doc_id, start, length = (chunks[name] for name in ("doc_id", "start", "length"))
     size = len(doc_id)
     return from_columns(
-        *("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", (start, length))
+        *("chunks", ([""] * size, doc_id, [0.0] * size), lambda row: f"row {row}", (start, length))
     )
 
 
