@@ -40,10 +40,6 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
         kind: 'qrels' or 'run'.
         path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
         format: name of a text format; None to detect it by the number of fields of the first line.
-
-    Raises:
-        FileFormatError: the file or a line of it cannot be read.
-        OSError: the file cannot be opened.
     """
     check_fork()
     if format is None and is_parquet(path):

@@ -206,9 +206,7 @@ def named_runs(runs: Any) -> dict[str, Any]:
 def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | None:
     """Return the name of the one run that is meant by its name or path, with or without extension, or None.
 
-    Args:
-        wanted: the name or path. A path with a folder never means a run whose path has another folder.
-        runs: runs, or their paths, by name.
+    A path with a folder never means a run whose path has another folder.
     """
     text = os.fspath(wanted)
     if text in runs:

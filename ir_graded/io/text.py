@@ -195,13 +195,7 @@ Load = Callable[[], bytes]
 
 
 def read_text(path: str) -> bytes:
-    """Return the text of a file, decompressed, without a byte-order mark.
-
-    Raises:
-        FileFormatError: compressed data are corrupt, truncated or expand too much, a line is too long, or the
-            file changes during reading.
-        OSError: the file cannot be read.
-    """
+    """Return the text of a file, decompressed, without a byte-order mark."""
     with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)

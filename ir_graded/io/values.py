@@ -39,13 +39,10 @@ def is_missing(value: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """Return an id as text, by one rule for all forms of qrels and runs.
+    """Return an id as text, by one rule for all forms of qrels and runs. Raises InputError for others.
 
     A string counts by its characters, even if its class defines another ``__str__``; bytes are decoded as
     UTF-8; a whole number, even if it is a float, becomes its digits.
-
-    Raises:
-        InputError: the value is anything else, such as 1.5, True, a date or a path.
     """
     if isinstance(value, str):
         return str.__str__(value)
