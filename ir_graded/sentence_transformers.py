@@ -17,7 +17,7 @@ from .errors import InputError, ParameterError, short_repr
 from .evaluation.arrays import numbers_of
 from .evaluation.evaluate import Request, in_order
 from .evaluation.ties import DefaultTies
-from .io.table import as_text
+from .io.values import as_text
 from .measures.params import TIES
 from .measures.parsing import read_measures
 

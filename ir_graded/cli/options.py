@@ -16,8 +16,7 @@ from click.core import ParameterSource
 from ir_measures.measures import Measure
 
 from ir_graded.errors import short_repr
-from ir_graded.evaluation.evaluate import PROVIDERS, evaluate
-from ir_graded.io.annotations import BEYOND
+from ir_graded.evaluation.evaluate import BEYOND, PROVIDERS, evaluate
 from ir_graded.io.sources import add_intents, with_groups
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import TIES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ import click
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.evaluate import evaluate
-from ir_graded.io.text import errors_with_path, read_text, uncompressed_name
+from ir_graded.io.text import delimited_rows, read_text, uncompressed_name
 from ir_graded.measures.parsing import read_measure
 from ir_graded.meta.matrix import ScoreMatrix, matrices_by_measure
 
@@ -27,11 +26,7 @@ if TYPE_CHECKING:
 
 
 def read_matrices(paths: tuple[str, ...], topic_column: str | None = None) -> dict[str, ScoreMatrix]:
-    """Read score matrices, named after their files.
-
-    Raises:
-        InputError: two files have the same name, or a file holds no score matrix.
-    """
+    """Read score matrices, named after their files. Raises InputError if two have the same name."""
     matrices: dict[str, ScoreMatrix] = {}
     for path in paths:
         name = Path(uncompressed_name(path)).stem
@@ -69,11 +64,7 @@ def _check_scores(rows: list[tuple[int, list[str]]], places: dict[str, int], pat
 
 
 def read_teams(path: str) -> dict[str, str]:
-    """Read the team of each run.
-
-    Raises:
-        InputError: columns are missing, a field is blank, or a run has two teams.
-    """
+    """Read the team of each run. Raises InputError if a run has none or two."""
     header, rows = _table(path)
     run_at = next((header.index(name) for name in ("run", "tag") if name in header), None)
     if run_at is None or "team" not in header:
@@ -91,35 +82,22 @@ def read_teams(path: str) -> dict[str, str]:
 
 
 def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the names of the columns, and the rows with their line numbers, without blank lines.
-
-    Raises:
-        FileFormatError: the file is not text, is empty, or a row is longer or shorter than the first.
-    """
-    with errors_with_path(path):
-        data = read_text(path)
-    try:
-        reader = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}: not a CSV file in UTF-8 ({error})") from None
-    try:
-        rows = [(reader.line_num, row) for row in reader if row]
-    except csv.Error as error:
-        raise FileFormatError(f"{path}, line {reader.line_num}: not in the CSV format ({error})") from None
+    """Return the names of the columns, and the rows with their line numbers, without blank lines."""
+    rows, lines = delimited_rows(read_text(path), ",", path)
     if not rows:
         raise FileFormatError(f"{path}: the file is empty, expected a CSV file with a header")
-    (_, header), *others = rows
+    header, *others = rows
     if len(header) == 1:
         raise FileFormatError(
             f"{path}: the first line, {header[0]!r}, has no comma, expected the names of columns"
         )
-    for line, row in others:
+    for line, row in zip(lines[1:], others, strict=True):
         if len(row) != len(header):
             found, wanted = len(row), len(header)
             raise FileFormatError(
                 f"{path}, line {line}: expected {wanted} fields as in the first line, found {found}"
             )
-    return header, others
+    return header, [*zip(lines[1:], others, strict=True)]
 
 
 _OPTIONS = (

@@ -11,7 +11,6 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.io.annotations import BEYOND, check_ends, read_lengths
 from ir_graded.io.sources import add_intents, ensure_rereadable, named_runs, passage_table, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
@@ -27,6 +26,8 @@ from .provider import GradedEvaluator, native_scorers, needs_passages
 from .scores import Scores
 from .upstream import check_measures, lowest_rel, mix, needed_with_others, pipeline_evaluator
 
+#: Passages that end behind their documents: they count, or are an error.
+BEYOND = ("keep", "raise")
 #: Highest level of usual scales.
 _HIGHEST_LEVEL = 10
 
@@ -187,13 +188,16 @@ class Request:
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             pipeline_evaluator(self._others, {})  # raises the error of ir-measures, with packages to install
         judged = qrels if intents is None else add_intents(qrels, intents)
-        self._lengths, self._beyond = None if lengths is None else read_lengths(lengths), beyond
-        if self._lengths is not None and beyond == "raise" and not isinstance(judged, Mapping):
-            judged = table_of("qrels", judged)
-            if judged.passage is not None:
-                judged.check_ids()
-                # Empty spans name no text: a topic without gold has one without a document.
-                check_ends(judged[np.flatnonzero(judged.passage.length)], self._lengths, beyond)
+        self._check_ends: Callable[[Any], None] | None = None
+        if lengths is not None:
+            from ir_graded.io.lengths import end_check
+
+            self._check_ends = end_check(lengths, beyond)
+            if beyond == "raise" and not isinstance(judged, Mapping):
+                judged = table_of("qrels", judged)
+                if judged.passage is not None:
+                    # Empty spans name no text: a topic without gold has one without a document.
+                    self._check_ends(judged[np.flatnonzero(judged.passage.length)])
         if not isinstance(judged, Judgments):
             judged = prepare_qrels(judged, needed_with_others(self.measures))
         judged.require_topics("evaluate")
@@ -240,9 +244,8 @@ class Request:
         """
 
         def score(matched: MatchedRun) -> tuple[dict[Measure, Any], RunCoverage, Any]:
-            if self._lengths is not None:
-                table = passage_table("a table of lengths", "run", matched.run)
-                check_ends(table, self._lengths, self._beyond)
+            if self._check_ends is not None:
+                self._check_ends(passage_table("a table of lengths", "run", matched.run))
             values = self.evaluator.scores_of(matched.judged, matched.run)
             return values, RunCoverage.of(self.judgments, matched), None if also is None else also(matched)
 

@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.results import Result, read_only
 from ir_graded.core.views import Views
 from ir_graded.errors import MOST_IDS, InputError, did_you_mean, format_ids, printable
-from ir_graded.io.table import as_text
+from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.parsing import read_measure

@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
-from ir_graded.matching.judgments import Judgments, comparable, one_row_an_article
+from ir_graded.matching.judgments import Judgments, comparable
 from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic import scorer_of
@@ -159,6 +159,8 @@ class DefaultTies:
 def tied_share(judgments: Judgments, run: Any) -> float:
     """Return the share of documents of a run that tie with another one, on topics of the qrels, else NaN."""
     import polars as pl
+
+    from ir_graded.matching.articles import one_row_an_article
 
     table = one_row_an_article(table_of_run(judgments, run))
     # -0.0 becomes 0.0.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, pairwise
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
@@ -22,8 +22,8 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, as_text, describe_document
-from ir_graded.matching.judgments import Judgments, one_row_an_article, text_ids
+from ir_graded.io.values import as_text, describe_document, text_ids
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
 from ir_graded.measures.base import Scorer
@@ -41,6 +41,9 @@ from .provider import (
     warn_of_parts,
     warn_of_spans,
 )
+
+if TYPE_CHECKING:
+    from ir_graded.io.table import Table
 
 _HIGHEST = 1 << 20  # highest level that is passed to other providers
 #: Examples of parameters that measures of ir-measures require, for messages.
@@ -329,6 +332,8 @@ def run_dicts(judgments: Judgments, run: Mapping[Any, Any] | Table) -> dict[str,
                 dicts[name] = dict(zip(doc_ids, map(float, docs.values()), strict=True))
         return dicts
     import polars as pl
+
+    from ir_graded.matching.articles import one_row_an_article
 
     known = run.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     run = one_row_an_article(run[known.astype(np.int64)])

@@ -14,29 +14,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded.core.facets import FACETS, VALUE_COLUMNS
+from ir_graded.core.facets import FACETS, SPAN, VALUE_COLUMNS
 from ir_graded.errors import FileFormatError, InputError, ParameterError, cut
 
 from .._utils.threads import check_fork
-from . import parquet
 from .formats import Format, Kind, PassageRow, VaryingFormat, formats_of, recognise
-from .lines import LineNumbers, delimiter_of, empty, number_of, parse_lines, read_headed
+from .lines import LineNumbers, delimiter_of, no_rows, parse_lines, read_headed
+from .parquet import is_parquet, read_parquet
 from .records import DOCUMENTS, DocumentFormat, is_json, read_json
-from .table import (
-    PASSAGE_COLUMNS,
-    Passage,
-    Table,
-    at_rows,
-    from_columns,
-    from_dicts,
-    from_frame,
-    from_records,
-)
+from .table import Further, Table, first_null, from_columns, from_frame, from_nested, from_records
 from .text import (
     Load,
     check_byte_order_marks,
-    check_path,
-    errors_with_path,
     fields_of,
     line_error,
     read_text,
@@ -51,97 +40,73 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
         kind: 'qrels' or 'run'.
         path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
         format: name of a text format; None to detect it by the number of fields of the first line.
-
-    Raises:
-        FileFormatError: the file or a line of it cannot be read.
-        InputError: the path is not valid, or a row of a Parquet file cannot be scored.
-        OSError: the file cannot be opened.
     """
     check_fork()
-    check_path(path)
-    with errors_with_path(path):
-        if format is None and parquet.is_parquet(path):
-            frame = parquet.read_parquet(kind, path)
-            return _of_parquet(kind, path, frame, 0)
-        return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
+    if format is None and is_parquet(path):
+        (piece,) = read_parquet(kind, path)
+        return _of_parquet(kind, path, *piece)
+    return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
 
 
 def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each return the table of a piece of a run, at least one.
-
-    Args:
-        path: the file.
-        size: bytes of a piece of a text file.
-        rows: rows of a piece of a Parquet file.
-    """
+    """Yield functions that return tables of pieces: ``size`` bytes of text, or ``rows`` rows of Parquet."""
     check_fork()
-    whole = partial(read_file, "run", path)
-    with errors_with_path(path):
-        if Path(path).stat().st_size <= size:
-            yield whole
+    if Path(path).stat().st_size > size:
+        if is_parquet(path):
+            for piece in read_parquet("run", path, rows):
+                yield partial(_of_parquet, "run", path, *piece)
             return
-        if parquet.is_parquet(path):
-            frames = parquet.parquet_pieces(path, rows)
-            pieces: Iterator[Callable[[], Table]] = (
-                partial(_of_parquet, "run", path, frame, begin) for frame, begin in frames
-            )
-        else:
-            pieces = map(errors_with_path(path), _text_file_pieces(path, size))
-        empty = True
-        for piece in pieces:
-            yield piece
-            empty = False
-        if empty:
-            yield whole
+        pieces = _text_file_pieces(path, size)
+        if (first := next(pieces, None)) is not None:
+            yield first
+            yield from pieces
+            return
+    yield partial(read_file, "run", path)
 
 
-def _of_parquet(kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int) -> Table:
+def _of_parquet(
+    kind: str, path: str | os.PathLike[str], frame: pl.DataFrame, begin: int, further: Further
+) -> Table:
     """Return rows of a Parquet file, of which ``begin`` is the first."""
-    further = parquet.further_columns(path, frame, begin)
     return from_frame(kind, frame, lambda row: f"{os.fspath(path)}, row {begin + row}", further)
 
 
 def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
-    """Return the format of this kind with this name.
-
-    Raises:
-        ParameterError: the format does not exist.
-    """
-    documents = [one for one in DOCUMENTS if one.kind == kind]
-    candidates = [*formats_of(kind), *documents]
-    for candidate in candidates:
-        if candidate.name == name:
-            return candidate
-    known = ", ".join(repr(one.name) for one in candidates)
-    raise ParameterError(f"unknown format {name!r} of a {kind} file; known: {known}")
+    """Return the format of this kind with this name. Raises ParameterError if it does not exist."""
+    known = {one.name: one for one in (*formats_of(kind), *DOCUMENTS) if one.kind == kind}
+    if name not in known:
+        raise ParameterError(
+            f"unknown format {name!r} of a {kind} file; known: {', '.join(map(repr, known))}"
+        )
+    return known[name]
 
 
 def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
-    """Read a run or qrels in lines of text. Errors as in :func:`read_file`."""
+    """Read a run or qrels in lines of text, or a document. Errors as in :func:`read_file`."""
     chosen = None if name is None else named(kind, name)
     where = os.fspath(path)
     data = read_text(where)
     if isinstance(chosen, DocumentFormat):
         return _document(data, chosen, where)
-    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
-        return table
     if chosen is None:
+        if (table := _self_describing(kind, data, where)) is not None:
+            return table
         chosen = _recognised(data, kind, where)
     elif isinstance(chosen, VaryingFormat):
         chosen = replace(chosen, review=None)
     else:
         chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
     if chosen is None:
-        return _table(kind, empty(kind), where)
+        return _table(kind, no_rows(kind), where)
     if isinstance(chosen, VaryingFormat):
         return _line_by_line(data, chosen, where)
-    table = _read_lines(where, chosen, lambda: data)
+    # Fields that few measures need are read only on demand, in place of the document.
+    further = {name: partial(_field, data, chosen.with_document(name), where) for name in chosen.further}
+    return _read_lines(where, chosen, lambda: data, further=further)
 
-    def column(position: int) -> pl.Series:
-        # Fields that few measures need are read only on demand, in place of the document.
-        return parse_lines(data, replace(chosen, doc_id=position, review=None), where)[0]["doc_id"]
 
-    return replace(table, further={name: partial(column, at) for name, at in chosen.further})
+def _field(data: bytes, format: Format, path: str) -> pl.Series:
+    return parse_lines(data, format, path)[0]["doc_id"]
 
 
 def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
@@ -149,12 +114,8 @@ def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
     if is_json(data):
         content = read_json(kind, data, path)
 
-        def place(row: int) -> str:
-            return f"{path}, item {row}"
-
-        if isinstance(content, Mapping):
-            return from_dicts(kind, content, place)
-        return from_records(kind, content, place)
+        read: Callable[..., Table] = from_nested if isinstance(content, Mapping) else from_records
+        return read(kind, content, lambda row: f"{path}, item {row}")
     delimiter = delimiter_of(data, path)
     return None if delimiter is None else _headed(kind, data, path, delimiter)
 
@@ -177,23 +138,14 @@ def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
 
 def _as_numbers(table: Table, name: str, texts: pl.Series) -> pl.Series:
     """Return a further column as numbers, NaN for empty fields."""
-    found = np.full(len(table), np.nan)
-    for row, text in enumerate(texts):
-        try:
-            if text:
-                found[row] = number_of(text)
-        except ValueError as error:
-            raise FileFormatError(f"{table.in_kind(row)}: the {name}: {cut(str(error))}") from None
-    return pl.Series(found)
+    numbers = texts.cast(pl.Float64, strict=False)
+    if (row := first_null(numbers.set(texts == "", np.nan))) is not None:
+        raise FileFormatError(f"{table.in_kind(row)}: the {name} {cut(repr(texts[row]))} is not a number")
+    return numbers
 
 
 def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
-    """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics.
-
-    Raises, also when a piece is read:
-        FileFormatError: the file or a line of it cannot be read.
-        OSError: the file cannot be read.
-    """
+    """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics."""
     where = os.fspath(path)
     chosen = None
     for number, load in enumerate(text_pieces(where, size)):
@@ -213,9 +165,15 @@ def _lines_before(path: str, size: int, number: int) -> int:
     return sum(load().count(b"\n") for load in islice(text_pieces(path, size), number))
 
 
-def _read_lines(path: str, format: Format, load: Load, lines_before: Callable[[], int] = int) -> Table:
+def _read_lines(
+    path: str,
+    format: Format,
+    load: Load,
+    lines_before: Callable[[], int] = int,
+    further: Further | None = None,
+) -> Table:
     frame, lines = parse_lines(load(), format, path, lines_before)
-    return _table(format.kind, frame, path, lines, lines_before)
+    return _table(format.kind, frame, path, lines, lines_before, further)
 
 
 def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
@@ -243,16 +201,15 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
         doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
         if doubt is not None:
             raise FileFormatError(f"{path}: {doubt}")
-    extra = (("start", 3), ("length", 4))
-    further = {name: [row[at] for row in found] for at, name in enumerate(format.further, 5)}
+    further: Further = {
+        name: partial(list, [row[at] for row in found]) for at, name in enumerate(format.further, 5)
+    }
+    schema = no_rows(format.kind, SPAN.columns).schema
     try:
-        frame = pl.DataFrame(
-            [row[:5] for row in found], schema=empty(format.kind, extra).schema, orient="row"
-        )
+        frame = pl.DataFrame([row[:5] for row in found], schema=schema, orient="row")
     except (OverflowError, pl.exceptions.PolarsError):
         raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
-    table = _table(format.kind, frame, path, np.array(lines, dtype=np.int64))
-    return replace(table, further={name: partial(list, values) for name, values in further.items()})
+    return _table(format.kind, frame, path, np.array(lines, dtype=np.int64), further=further)
 
 
 def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
@@ -260,10 +217,8 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
     try:
         rows = list(format.rows(data))
         columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
-        query_id, doc_id, value, start, length, places = columns
-        return from_columns(
-            format.kind, query_id, doc_id, value, lambda row: f"{path}, {places[row]}", (start, length)
-        )
+        places = columns[-1]
+        return from_columns(format.kind, columns[:3], lambda row: f"{path}, {places[row]}", columns[3:5])
     except FileFormatError:
         raise
     except InputError as error:
@@ -285,32 +240,11 @@ def _table(
     path: str,
     lines: LineNumbers | None = None,
     lines_before: Callable[[], int] = int,
+    further: Further | None = None,
 ) -> Table:
-    """Return the rows of a file or of a piece of it, with their places for errors.
-
-    Args:
-        kind: "run" or "qrels".
-        frame: a row per non-blank line or per passage, in the order of the file.
-        path: the file.
-        lines: the line number of each row within the piece; None if row i is line i + 1.
-        lines_before: function that returns the number of lines before the piece; only called for errors.
-    """
-    query_id = frame["query_id"]
-    passage = None
-    if all(name in frame.columns for name in PASSAGE_COLUMNS):
-        passage = Passage(*(frame[name].cast(float).to_numpy() for name in PASSAGE_COLUMNS))
+    """Return the rows of a file or of a piece of it, in their order; ``lines`` as from ``parse_lines``."""
 
     def place(row: int) -> str:
         return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"
 
-    table = Table(
-        kind,
-        query_id,
-        frame["doc_id"],
-        frame[VALUE_COLUMNS[kind]].to_numpy(),
-        place,
-        lambda rows: at_rows(query_id, rows).to_list(),
-        passage,
-    )
-    table.check_passages()
-    return table
+    return from_frame(kind, frame, place, further or {})

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
 
-from ir_graded.core.facets import SWAPPED, VALUE_COLUMNS
+import polars as pl
+
+from ir_graded.core.facets import SPAN, SWAPPED, VALUE_COLUMNS
 from ir_graded.errors import FileFormatError, shortened
 
-if TYPE_CHECKING:
-    import polars as pl
-
+Kind = Literal["run", "qrels"]
 
 #: Levels of the letters of NTCIR, also in collections without S.
 LETTERS = {"S": 3.0, "A": 2.0, "B": 1.0, "C": 0.0}
@@ -37,25 +38,26 @@ _NOT_PASSAGES = (
     "cannot be read"
 )
 
-#: Takes the fields of a first line and the whole line; returns why it may be of another format, or None.
-FirstLine = Callable[[Sequence[str], str], str | None]
+#: Why a file whose first line fits a format may be of another one: a condition on its fields and on the whole
+#: line, and the problem, with places for the fields.
+Doubt = tuple[Callable[[Sequence[str], str], object], str]
 
 
 @dataclass(frozen=True)
 class Review:
-    """Check of one field of all lines, used only if some field of the file is a single letter.
+    """Check of one field of all lines.
 
     Attributes:
         field: position of the field.
         first_wrong: takes the texts of the field and the values of all rows; returns the first row that does
             not agree with the format, or None.
-        problem: takes the fields of that row's line; returns what is wrong.
+        problem: what is wrong, with places for the fields of that row's line.
         of_named: whether the check is also used if the caller names the format.
     """
 
     field: int
     first_wrong: Callable[[pl.Series, pl.Series], int | None]
-    problem: Callable[[Sequence[str]], str]
+    problem: str
     of_named: bool = False
 
 
@@ -63,20 +65,7 @@ def _first(wrong: pl.Series) -> int | None:
     return int(wrong.arg_true()[0]) if wrong.any() else None
 
 
-# ---------------------------------------------------------------------------------------------- qrels
-
-
-def early_ntcir(fields: Sequence[str]) -> bool:
-    """Return whether the second of four fields is an NTCIR letter and the last one 0 or 1."""
-    return fields[1] in LETTERS and fields[3] in ("0", "1")
-
-
-def ntcir_intents(fields: Sequence[str]) -> bool:
-    """Return whether the last of four fields is a level such as L2."""
-    return _LEVEL.fullmatch(fields[3]) is not None
-
-
-def ntcir_classes(fields: Sequence[str]) -> bool:
+def _classes(fields: Sequence[str]) -> bool:
     """Return whether the third of four fields is a level and the second is not a TREC iteration."""
     is_iteration = INTEGER.fullmatch(fields[1]) or fields[1] in NO_ITERATION
     return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration
@@ -84,88 +73,101 @@ def ntcir_classes(fields: Sequence[str]) -> bool:
 
 def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
     """Return the first row whose last field does not agree with its letter in a rigid or a relaxed file."""
-    import polars as pl
-
     of_b = marks.filter(levels == LETTERS["B"])
     relaxed = len(of_b) > 0 and of_b[0] == "1"
     relevant = levels >= (LETTERS["B"] if relaxed else LETTERS["A"])
     return _first(marks != relevant.cast(pl.Int8).cast(pl.String))
 
 
-def _contradiction(fields: Sequence[str]) -> str:
-    return (
-        f"the last field is {fields[3]!r} for the letter {fields[1]}; a file must be rigid "
-        "(1 for S and A, else 0) or relaxed (1 for S, A and B, else 0) throughout; "
-        "format='trec' takes the last field as the level"
-    )
-
-
-def _by_letters(fields: Sequence[str]) -> str:
-    return (
-        f"looks like an NTCIR file by letters, but the level is {fields[3]!r}; "
-        "name the format (format='trec' takes the fourth field)"
-    )
-
-
 #: In NTCIR qrels by letters, the last field repeats the information of the letter.
-MARKS = Review(3, _first_contradiction, _contradiction, of_named=True)
+MARKS = Review(
+    3,
+    _first_contradiction,
+    "the last field is {3!r} for the letter {1}; a file must be rigid (1 for S and A, else 0) or relaxed "
+    "(1 for S, A and B, else 0) throughout; format='trec' takes the last field as the level",
+    of_named=True,
+)
 #: In TREC qrels, the second field is never an NTCIR letter.
-NO_LETTERS = Review(1, lambda texts, _: _first(texts.is_in(list(LETTERS))), _by_letters)
+NO_LETTERS = Review(
+    1,
+    lambda texts, _: _first(texts.is_in(list(LETTERS))),
+    "looks like an NTCIR file by letters, but the level is {3!r}; name the format (format='trec' takes the "
+    "fourth field)",
+)
 
 
-def trec_qrels(fields: Sequence[str], line: str) -> str | None:
-    """Return why four fields may be judgments of equivalence classes or of passages."""
-    if _LEVEL.fullmatch(fields[2]):
-        return (
-            "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
-            "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2"
-        )
+def _whole(fields: Sequence[str], *positions: int) -> bool:
+    """Return whether some fields are whole numbers and the second is not 0 or Q0."""
+    return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
+
+
+def _lacks_aspects(fields: Sequence[str], line: str) -> bool:
+    """Return whether a line with four whole numbers ends in a tab."""
     tabbed = line.rstrip("\r\n").split("\t")
-    if len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3):
-        return (
-            "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without "
-            "aspects (topic pmid start length)? Name the format: format='trec' or format='genomics'"
-        )
-    return None
+    return len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3)
 
 
-def ntcir_qrels(fields: Sequence[str], _: str) -> str | None:
-    """Return why three fields with a letter or a number as the level are not NTCIR qrels."""
-    if NUMBER.fullmatch(fields[2]):
-        return (
-            f"level {fields[2]!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with "
-            "a number as the level"
-        )
-    if fields[2] in LETTERS:
-        return (
-            "letters as levels belong to four fields, topic letter doc 0|1; with three fields the level is "
-            "L3, L2, L1 or L0 in place of S, A, B or C"
-        )
-    return None
-
-
-def genomics_qrels(fields: Sequence[str], line: str) -> str | None:
-    """Return why fields separated by tabs may be sampled judgments: their aspects are a number."""
-    aspects = line.split("\t")[4].strip()
-    if prel(fields) is None and NUMBER.fullmatch(aspects) is None:
-        return None
-    return (
-        f"the fifth field is {aspects}: passages (topic pmid start length aspects) or sampled judgments "
-        "(topic doc level method iprob), which cannot be read? Name the format if they are passages: "
-        "format='genomics' or format='inex'"
-    )
-
-
-def prel(fields: Sequence[str]) -> str | None:
-    """Return what is wrong with a line of sampled judgments with inclusion probabilities."""
+def _is_sampled(fields: Sequence[str], _: str = "") -> bool:
+    """Return whether a line is one of sampled judgments with inclusion probabilities."""
     if len(fields) != _OF_SAMPLES or not all(map(INTEGER.fullmatch, fields[2:4])):
-        return None
-    if fields[4] != "NA" and not (NUMBER.fullmatch(fields[4]) and 0 < float(fields[4]) <= 1):
-        return None
-    return (
+        return False
+    return fields[4] == "NA" or (NUMBER.fullmatch(fields[4]) is not None and 0 < float(fields[4]) <= 1)
+
+
+def _by_semicolons(_: Sequence[str], line: str) -> bool:
+    """Return whether a line is one of NTCIR qrels whose fields are separated by semicolons."""
+    parts = line.strip().split(";")
+    return len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:]))  # noqa: PLR2004
+
+
+_OF_TREC_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: _LEVEL.fullmatch(fields[2]),
+        "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
+        "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2",
+    ),
+    (
+        _lacks_aspects,
+        "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without aspects "
+        "(topic pmid start length)? Name the format: format='trec' or format='genomics'",
+    ),
+)
+_OF_NTCIR_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: NUMBER.fullmatch(fields[2]),
+        "level {2!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with a number as "
+        "the level",
+    ),
+    (
+        lambda fields, _: fields[2] in LETTERS,
+        "letters as levels belong to four fields, topic letter doc 0|1; with three fields the level is L3, "
+        "L2, L1 or L0 in place of S, A, B or C",
+    ),
+)
+_OF_GENOMICS_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: _is_sampled(fields) or NUMBER.fullmatch(" ".join(fields[4:])),
+        "the fifth field is {4}: passages (topic pmid start length aspects) or sampled judgments (topic "
+        "doc level method iprob), which cannot be read? Name the format if they are passages: "
+        "format='genomics' or format='inex'",
+    ),
+)
+_OF_TREC_RUNS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: _whole(fields, 1, 2, 4, 5),
+        "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id (topic "
+        "pmid rank score start length)? Name the format: format='trec' or format='genomics'",
+    ),
+)
+#: Of lines that fit no format.
+_OF_OTHERS: tuple[Doubt, ...] = (
+    (_by_semicolons, "the fields are separated by semicolons; separate them by blanks or tabs"),
+    (
+        _is_sampled,
         "looks like sampled judgments (topic doc level method iprob), which cannot be read from such a file; "
-        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob"
-    )
+        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob",
+    ),
+)
 
 
 def fol_counts(fields: Sequence[str]) -> str | None:
@@ -193,83 +195,88 @@ def fol_qrels(lines: Iterable[Sequence[str]]) -> str | None:
     )
 
 
-def ntcir_by_semicolons(line: str) -> str | None:
-    """Return what is wrong with a line of NTCIR qrels whose four fields are separated by semicolons."""
-    parts = line.strip().split(";")
-    if len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:])):  # noqa: PLR2004
-        return "the fields are separated by semicolons; separate them by blanks or tabs"
-    return None
-
-
-# ----------------------------------------------------------------------------------------------- runs
-
-
-def trec_run(fields: Sequence[str], _: str) -> str | None:
-    """Return why six fields may be a line of a Genomics run without run_id."""
-    if _whole(fields, 1, 2, 4, 5):
-        return (
-            "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id "
-            "(topic pmid rank score start length)? Name the format: format='trec' or format='genomics'"
-        )
-    return None
-
-
-def _whole(fields: Sequence[str], *positions: int) -> bool:
-    """Return whether the fields at these positions are whole numbers and the second is not 0 or Q0."""
-    return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
-
-
-Kind = Literal["run", "qrels"]
-
-
 @dataclass(frozen=True)
-class Format:
-    """A line format, with any white space between fields.
+class _Lines:
+    """What all formats declare.
 
     Attributes:
         name: value of ``format=``.
         kind: whether its lines are those of a run or of qrels.
-        width: number of fields of a line.
-        query_id: position of the topic, from 0 as all positions.
-        doc_id: position of the document.
-        value: position of the score (run) or the level (qrels).
         layout: the line in words, for messages.
-        prefix: text in front of a level that is then a whole number, as in ``L2``.
-        extra: further integer columns, as (column name, position).
-        further: further text columns that are read on demand, as (column name, position).
-        whole: positions of further fields that must be whole numbers for a line to be of this format.
-        by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
-        letters: whether a level is one of :data:`~.doubts.LETTERS`.
-        may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
-        only_named: whether the caller must name this format.
-        shows: a further condition on the fields of the first line for a file to be of this format.
-        doubt: returns why a file whose first line fits may be of another format, or None.
-        review: check of all lines for another format.
+        doubts: why a file whose first line fits may be of another format.
     """
 
     name: str
     kind: Kind
-    width: int
-    query_id: int
-    doc_id: int
-    value: int
     layout: str
+    _: KW_ONLY
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Name of the format in messages, such as ``TREC run``."""
+        return f"{self.name.upper()} {self.kind}"
+
+
+@dataclass(frozen=True)
+class Format(_Lines):
+    """A line format of a fixed number of fields, with any white space between them.
+
+    Attributes:
+        columns: the column of each field, ``-`` for fields that are ignored: query_id, doc_id, the score or
+            the level, spans in whole numbers, and further text columns, which are read on demand.
+        prefix: text in front of a level that is then a whole number, as in ``L2``.
+        whole: positions of further fields that must be whole numbers for a line to be of this format.
+        by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
+        letters: whether a level is one of :data:`LETTERS`.
+        may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
+        only_named: whether the caller must name this format.
+        shows: a further condition on the fields of the first line for a file to be of this format.
+        review: check of all lines for another format.
+    """
+
+    columns: str
+    _: KW_ONLY
     prefix: str = ""
-    extra: tuple[tuple[str, int], ...] = ()
-    further: tuple[tuple[str, int], ...] = ()
     by_order: bool = False
     whole: tuple[int, ...] = ()
     letters: bool = False
     may_lack: int = 0
     only_named: bool = False
     shows: Callable[[Sequence[str]], bool] | None = None
-    doubt: FirstLine | None = None
     review: Review | None = None
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Position of the field of each column, from 0."""
+        return {name: at for at, name in enumerate(self.columns.split()) if name != "-"}
+
     @property
-    def title(self) -> str:
-        """Name of the format in messages, such as ``TREC run``."""
-        return f"{self.name.upper()} {self.kind}"
+    def width(self) -> int:
+        """Number of fields of a line."""
+        return len(self.columns.split())
+
+    @property
+    def value(self) -> int:
+        """Position of the score or the level."""
+        return self.places[self.value_name]
+
+    @property
+    def extra(self) -> list[tuple[str, int]]:
+        """Names and positions of the columns of whole numbers."""
+        return [(name, at) for name, at in self.places.items() if name in SPAN.columns]
+
+    @property
+    def further(self) -> list[str]:
+        """Names of the further columns."""
+        used = {"query_id", "doc_id", self.value_name, *SPAN.columns}
+        return [name for name in self.places if name not in used]
+
+    def with_document(self, name: str) -> Format:
+        """Return the format with a further column in place of the document."""
+        renamed = {"doc_id": "-", name: "doc_id"}
+        columns = " ".join(renamed.get(column, column) for column in self.columns.split())
+        return replace(self, columns=columns, review=None)
 
     @property
     def value_name(self) -> str:
@@ -285,13 +292,12 @@ class Format:
         return all(INTEGER.fullmatch(fields[position]) for position in self.whole)
 
     def named(self, first_line_fields: int) -> Format:
-        """Return the format for a file whose format the caller named.
-
-        It is not checked for other formats, and the last fields may be missing if the first line lacks them.
-        """
-        width = first_line_fields if 0 <= self.width - first_line_fields <= self.may_lack else self.width
+        """Return the format for a file whose format the caller named; it is not checked for other formats."""
+        fields = self.columns.split()
+        if 0 <= self.width - first_line_fields <= self.may_lack:
+            fields = fields[:first_line_fields]
         review = self.review if self.review is not None and self.review.of_named else None
-        return replace(self, width=width, review=review)
+        return replace(self, columns=" ".join(fields), review=review)
 
     @property
     def expected(self) -> str:
@@ -304,34 +310,22 @@ PassageRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class VaryingFormat:
+class VaryingFormat(_Lines):
     """A format whose lines have any number of passages.
 
     Attributes:
-        name: value of ``format=``.
-        kind: whether its lines are those of a run or of qrels.
-        layout: the line in words, for messages.
         fits: returns whether the first line of a file, given as fields and as a whole, is of this format.
         rows: returns the rows (query_id, doc_id, value, start, length) of a line, given as fields and as a
             whole; raises ValueError with the problem.
         further: names of further text columns, whose values follow in the rows.
-        doubt: returns why a file whose first line fits may be of another format, or None.
         review: takes the fields of all lines; returns why the file may be of another format, or None.
     """
 
-    name: str
-    kind: Kind
-    layout: str
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
+    _: KW_ONLY
     further: tuple[str, ...] = ()
-    doubt: FirstLine | None = None
     review: Callable[[Iterable[Sequence[str]]], str | None] | None = None
-
-    @property
-    def title(self) -> str:
-        """Name of the format in messages."""
-        return f"{self.name.upper()} {self.kind}"
 
     @property
     def expected(self) -> str:
@@ -381,159 +375,88 @@ def _gold_fits(_: Sequence[str], line: str) -> bool:
 _FOL_FIRST_PASSAGE = 6
 _GOLD_WIDTH = 5
 
-_GOLD_FIELDS = "topic pmid start length aspects, separated by tabs"
-_FOL_FIELDS = "topic Q0 file rel_chars doc_len [bep [start:length ...]]"
-
+#: All formats, from the first that a line fits to the last.
 FORMATS: tuple[Format | VaryingFormat, ...] = (
     Format(
-        "trec",
-        "run",
-        6,
-        query_id=0,
-        doc_id=2,
-        value=4,
-        layout="topic Q0 doc rank score tag",
-        doubt=trec_run,
+        *("trec", "run", "topic Q0 doc rank score tag", "query_id - doc_id - score -"),
+        doubts=_OF_TREC_RUNS,
     ),
     Format(
-        "inex",
-        "run",
-        8,
-        query_id=0,
-        doc_id=2,
-        value=4,
-        layout="topic Q0 file rank rsv run_id start length",
-        extra=(("start", 6), ("length", 7)),
+        *("inex", "run", "topic Q0 file rank rsv run_id start length"),
+        "query_id - doc_id - score - start length",
         by_order=True,
     ),
     Format(
-        "genomics",
-        "run",
-        7,
-        query_id=0,
-        doc_id=1,
-        value=3,
-        layout="topic pmid rank score start length run_id",
-        extra=(("start", 4), ("length", 5)),
-        further=(("rank", 2),),
+        *("genomics", "run", "topic pmid rank score start length run_id"),
+        "query_id doc_id rank score start length -",
         whole=(2, 4, 5),
         may_lack=1,
     ),
     Format(
-        "ntcir-early",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=2,
-        value=1,
-        layout="topic S|A|B|C doc 0|1",
+        *("ntcir-early", "qrels", "topic S|A|B|C doc 0|1", "query_id relevance doc_id -"),
         letters=True,
-        shows=early_ntcir,
+        shows=lambda fields: fields[1] in LETTERS and fields[3] in ("0", "1"),
         review=MARKS,
     ),
     Format(
-        "ntcir-intents",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=2,
-        value=3,
-        layout="topic intent doc L<level>",
+        *("ntcir-intents", "qrels", "topic intent doc L<level>", "query_id iteration doc_id relevance"),
         prefix="L",
-        further=(("iteration", 1),),
-        shows=ntcir_intents,
+        shows=lambda fields: _LEVEL.fullmatch(fields[3]) is not None,
     ),
     Format(
-        "ntcir-classes",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=1,
-        value=2,
-        layout="topic doc L<level> class",
+        *("ntcir-classes", "qrels", "topic doc L<level> class"),
+        "query_id doc_id relevance equivalence_class",
         prefix="L",
-        further=(("equivalence_class", 3),),
-        shows=ntcir_classes,
+        shows=_classes,
     ),
     Format(
-        "trec",
-        "qrels",
-        4,
-        query_id=0,
-        doc_id=2,
-        value=3,
-        layout="topic iteration doc level",
-        further=(("iteration", 1),),
-        doubt=trec_qrels,
+        *("trec", "qrels", "topic iteration doc level", "query_id iteration doc_id relevance"),
+        doubts=_OF_TREC_QRELS,
         review=NO_LETTERS,
     ),
     Format(
-        "ntcir",
-        "qrels",
-        3,
-        query_id=0,
-        doc_id=1,
-        value=2,
-        layout="topic doc L<level>",
+        *("ntcir", "qrels", "topic doc L<level>", "query_id doc_id relevance"),
         prefix="L",
-        doubt=ntcir_qrels,
+        doubts=_OF_NTCIR_QRELS,
     ),
     Format(
-        "ntcir-continuous",
-        "qrels",
-        3,
-        query_id=0,
-        doc_id=1,
-        value=2,
-        layout="topic doc <level>",
+        *("ntcir-continuous", "qrels", "topic doc <level>", "query_id doc_id relevance"),
         only_named=True,
     ),
     VaryingFormat(
-        *("genomics", "qrels", _GOLD_FIELDS, _gold_fits, _gold_rows, ("aspects",)),
-        doubt=genomics_qrels,
+        *("genomics", "qrels", "topic pmid start length aspects, separated by tabs", _gold_fits, _gold_rows),
+        further=("aspects",),
+        doubts=_OF_GENOMICS_QRELS,
     ),
-    VaryingFormat("inex", "qrels", _FOL_FIELDS, _fol_fits, _fol_rows, review=fol_qrels),
+    VaryingFormat(
+        *("inex", "qrels", "topic Q0 file rel_chars doc_len [bep [start:length ...]]", _fol_fits, _fol_rows),
+        review=fol_qrels,
+    ),
 )
 
 
 def recognise(
     kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
 ) -> Format | VaryingFormat:
-    """Return the format of a file by its first line that is not blank.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        first_line_fields: the fields of that line.
-        path: the file, for the message.
-        line: the line number, for the message.
-        whole: the whole line, which identifies formats that are separated by tabs.
-
-    Returns:
-        The first format of this kind that the line fits.
+    """Return the first format that the first line of a file fits, given as fields and as a ``whole``.
 
     Raises:
         FileFormatError: the line fits no format, or may be of another format than the one it fits.
     """
-    candidates = formats_of(kind)
     fitting = _fitting(kind, first_line_fields, whole)
-    problem = _doubt(fitting, first_line_fields, whole)
+    doubts = _OF_OTHERS if fitting is None else fitting.doubts
+    found = (problem for applies, problem in doubts if applies(first_line_fields, whole))
+    problem = next(found, "").format(*first_line_fields) or None
     if fitting is not None and problem is None:
         return fitting
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
     if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
         problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
     if problem is None:
-        told = (one for one in candidates if not (isinstance(one, Format) and one.only_named))
+        told = (one for one in formats_of(kind) if not (isinstance(one, Format) and one.only_named))
         expected = " or ".join(one.expected for one in told)
         problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
     raise FileFormatError(f"{path}, line {line}: {problem}: {shortened(' '.join(first_line_fields))}")
-
-
-def _doubt(fitting: Format | VaryingFormat | None, fields: Sequence[str], whole: str) -> str | None:
-    """Return why a first line may be of another format than the one it fits, or None."""
-    if fitting is None:
-        return ntcir_by_semicolons(whole) or prel(fields)
-    return None if fitting.doubt is None else fitting.doubt(fields, whole)
 
 
 def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingFormat | None:

@@ -8,11 +8,10 @@ the number of white characters and the last fields match the format. Other spaci
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,7 +22,7 @@ from ir_graded.core.facets import CONVENTIONS, QUEPID, SPAN, VALUE_COLUMNS, conv
 from ir_graded.errors import FileFormatError, cut, shortened
 
 from .formats import LETTERS, Format, Kind
-from .text import check_byte_order_marks, fields_of, line_error
+from .text import check_byte_order_marks, delimited_rows, fields_of, line_error
 
 LineNumbers = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
@@ -32,45 +31,24 @@ _Mask = npt.NDArray[np.bool_]
 #: Bytes that are processed together: few enough for the temporary arrays to stay in the processor cache.
 _BLOCK = 1 << 18
 
-_FIRST, _LAST = b"AS"
 _TAB, _NEWLINE, _RETURN, _BLANK = b"\t\n\r "
 #: White space inside lines other than blanks, as in C's isspace() and bytes.split().
 _OTHER_BLANKS = (b"\t", b"\v", b"\f")
 
 
-def count_white_space(data: bytes) -> int | None:
-    """Count the white characters of a text in which single blanks and newlines separate all fields.
+def count_white_space(data: bytes, *, exactly: bool = False) -> int | None:
+    """Count white characters, with a last newline; None if two are adjacent or the text begins with one.
 
-    Control characters count as white. They make the count differ from the number of fields, with which the
-    caller compares it.
-
-    Returns:
-        The count, including the newline that may be missing at the end; None if two are adjacent or the text
-        begins with one.
+    Control characters count as white, unless ``exactly``. They make the count differ from the number of
+    fields, with which the caller compares it.
     """
-    return _count_if_single(data, _blank_or_control)
-
-
-def count_white_space_exactly(data: bytes) -> int | None:
-    """Count as ``count_white_space``, for a text that may have control characters in its fields."""
-    return _count_if_single(data, _white)
-
-
-def _blank_or_control(values: _Bytes) -> _Mask:
-    return np.asarray(values <= _BLANK)
-
-
-def _white(values: _Bytes) -> _Mask:
-    # The five characters \t \n \v \f \r; the difference wraps around below \t.
-    return np.asarray((values == _BLANK) | ((values - np.uint8(_TAB)) <= _RETURN - _TAB))
-
-
-def _count_if_single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | None:
     values = np.frombuffer(data, np.uint8)
     count = 0
     before = True
     for start in range(0, values.size, _BLOCK):
-        white = white_in(values[start : start + _BLOCK])
+        block = values[start : start + _BLOCK]
+        # The five characters \t \n \v \f \r; the difference wraps around below \t.
+        white = (block == _BLANK) | (block - np.uint8(_TAB) <= _RETURN - _TAB) if exactly else block <= _BLANK
         if (before and white[0]) or (white[1:] & white[:-1]).any():
             return None
         before = bool(white[-1])
@@ -78,29 +56,10 @@ def _count_if_single(data: bytes, white_in: Callable[[_Bytes], _Mask]) -> int | 
     return count + (not before)
 
 
-def has_letter_fields(text: bytes) -> bool:
-    """Return whether some field of a text, except the first and the last, is a single letter from A to S.
-
-    Single white characters must separate the fields. This is much faster than parsing a column.
-    """
-    values = np.frombuffer(text, np.uint8)
-    for start in range(0, values.size, _BLOCK):
-        block = values[start : start + _BLOCK + 2]
-        white = block <= _BLANK
-        # Bytes below A wrap around to large numbers.
-        alone = (block - np.uint8(_FIRST))[1:-1] <= _LAST - _FIRST
-        np.logical_and(alone, white[2:], out=alone)
-        np.logical_and(alone, white[:-2], out=alone)
-        if alone.any():
-            return True
-    return False
-
-
 def normalise_spacing(data: bytes) -> tuple[bytes, LineNumbers | None]:
     """Normalise any spacing for the parser; a carriage return inside a line is kept.
 
-    Returns:
-        The text, and the line number of each of its lines, or None if no line was dropped.
+    Returns the text, and the line number of each of its lines, or None if no line was dropped.
     """
     texts: list[bytes] = []
     numbers: list[LineNumbers] = []
@@ -185,42 +144,32 @@ _NUMBER = re.compile(
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
-def empty(kind: Kind, extra: tuple[tuple[str, int], ...] = ()) -> pl.DataFrame:
+def no_rows(kind: Kind, spans: Iterable[str] = ()) -> pl.DataFrame:
     """Return a table without rows."""
     types: dict[str, pl.DataType] = {"query_id": pl.String(), "doc_id": pl.String()}
     types[VALUE_COLUMNS[kind]] = pl.Float64()
-    types.update({name: pl.Int64() for name, _ in extra})
-    return pl.DataFrame(schema=types)
+    return pl.DataFrame(schema=types | {name: pl.Int64() for name in spans})
 
 
 def parse_lines(
     data: bytes, format: Format, path: str, lines_before: Callable[[], int] = int
 ) -> tuple[pl.DataFrame, LineNumbers | None]:
-    """Return the rows of a file or of a piece of it, without a byte-order mark.
+    """Return the rows of whole lines of a file or of a piece of it, without a byte-order mark.
 
-    Args:
-        data: whole lines; only the last newline may be missing.
-        format: the format of the lines.
-        path: the file, for errors.
-        lines_before: returns the number of lines before ``data``; called only for an error.
-
-    Returns:
-        A row per line that is not blank; and the line number of each row within ``data``, or None if row i is
-        line i + 1.
-
-    Raises:
-        FileFormatError: a line cannot be read, or contradicts the format.
+    ``lines_before`` returns the number of lines before ``data``; it is called only for an error. Also
+    returned is the line of each row within ``data``, or None if row i is line i + 1.
     """
     check_byte_order_marks(data, lines_before, path)
     frame, lines = _rows(data, format)
     if frame is None:
         _raise_first_error(data, format, lines_before() + 1, path)
-    if format.review is not None and _REVIEWED in frame.columns:
+    if format.review is not None and frame.height:
         wrong = format.review.first_wrong(frame[_REVIEWED], frame[format.value_name])
         if wrong is not None:
             line = wrong + 1 if lines is None else int(lines[wrong])
             raw = data.split(b"\n", line)[line - 1]
-            raise line_error(path, lines_before() + line, format.review.problem(raw.decode().split()), raw)
+            problem = format.review.problem.format(*raw.decode().split())
+            raise line_error(path, lines_before() + line, problem, raw)
         frame = frame.drop(_REVIEWED)
     if format.by_order:
         # Scores that reproduce the order of the lines: the negated position within the topic.
@@ -230,19 +179,14 @@ def parse_lines(
 
 
 def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
-    """Parse whole lines of a file, without a byte-order mark; only the last newline may be missing.
-
-    Returns:
-        The rows, with the column ``_REVIEWED`` if the review of the format must check them, or None if a line
-        cannot be read; and the line number of each row within ``data``, or None if row i is line i + 1.
-    """
+    """Parse as ``parse_lines``, with a column ``_REVIEWED``; no rows if a line cannot be read."""
     for separator, others in _OTHER_WHITE.items():
         if not others.search(data, 0, _LOOK):
             frame = _parsed(data, count_white_space(data), format, separator)
             if frame is not None:
                 return frame, None
     text, lines = normalise_spacing(data)
-    return _parsed(text, count_white_space_exactly(text), format), lines
+    return _parsed(text, count_white_space(text, exactly=True), format), lines
 
 
 def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b" ") -> pl.DataFrame | None:
@@ -254,7 +198,7 @@ def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b
     if white is None:
         return None
     if not text:
-        return empty(format.kind, format.extra)
+        return no_rows(format.kind, dict(format.extra))
     if text.startswith(_MISTAKEN):
         # Polars drops one byte-order mark and then checks nothing else.
         text = codecs.BOM_UTF8 + text
@@ -264,19 +208,14 @@ def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b
         types[value] = pl.Float64()
     types.update({f"f{position}": pl.Int64() for _, position in format.extra})
     last = f"f{format.width - 1}"
-    review = []
-    if format.review is not None and has_letter_fields(text):
-        review = [pl.col(f"f{format.review.field}").alias(_REVIEWED)]
+    wanted = [(name, format.places[name]) for name in ("query_id", "doc_id", format.value_name)]
+    reviewed = [] if format.review is None else [(_REVIEWED, format.review.field)]
     try:
         lines = pl.scan_csv(
             text, has_header=False, separator=separator.decode(), quote_char=None, schema=types
         )
         frame = lines.select(
-            pl.col(f"f{format.query_id}").alias("query_id"),
-            pl.col(f"f{format.doc_id}").alias("doc_id"),
-            pl.col(value).alias(format.value_name),
-            *(pl.col(f"f{position}").alias(name) for name, position in format.extra),
-            *review,
+            *(pl.col(f"f{at}").alias(name) for name, at in (*wanted, *format.extra, *reviewed)),
             pl.col(last).is_null().alias("(short)"),
         ).collect()
     except pl.exceptions.PolarsError:
@@ -306,24 +245,16 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
     return frame if frame[name].is_finite().all() else None
 
 
-# ------------------------------------------------------------------------------------------- errors
-
-
 def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
     """Raise an error for the first line that cannot be read."""
     for block in split_after_newlines(data, _PIECE):
         if _rows(block, format)[0] is None:
-            _check_lines(block, format, first_line, path)
+            for line, raw in enumerate(io.BytesIO(block), first_line):
+                fields = fields_of(raw, line, path)
+                if fields and (problem := _problem(fields, format)):
+                    raise line_error(path, line, problem, raw)
         first_line += block.count(b"\n")
     raise FileFormatError(f"{path}: cannot be read as a {format.title} file")
-
-
-def _check_lines(block: bytes, format: Format, first_line: int, path: str) -> None:
-    for line, raw in enumerate(io.BytesIO(block), first_line):
-        fields = fields_of(raw, line, path)
-        problem = _problem(fields, format) if fields else None
-        if problem:
-            raise line_error(path, line, problem, raw)
 
 
 def _problem(fields: list[str], format: Format) -> str | None:
@@ -331,40 +262,28 @@ def _problem(fields: list[str], format: Format) -> str | None:
     if len(fields) != format.width:
         return f"expected {format.expected}, found {len(fields)}"
     text = fields[format.value]
-    problem = None
+    shown = shortened(text, 40)
     if not format.by_order:
-        problem = _level_problem(text, format) if format.kind == "qrels" else _score_problem(text)
-    return problem or _extra_problem(fields, format)
-
-
-def _score_problem(text: str) -> str | None:
-    if _NUMBER.fullmatch(text):
-        return None
-    return f"score {shortened(text, 40)} is not a number such as 2, -0.5 or 1e-3"
-
-
-def _level_problem(text: str, format: Format) -> str | None:
-    if format.letters:
-        wrong = f"the second field must be S, A, B or C, not {shortened(text, 40)}"
-        return None if text in LETTERS else wrong
-    prefix = format.prefix
-    digits = text.removeprefix(prefix)
-    if prefix:
-        right = text.startswith(prefix) and re.fullmatch("[0-9]+", digits)
-        wanted = f"{prefix}0, {prefix}1, {prefix}2, ..."
-    else:
-        right = _NUMBER.fullmatch(text)
-        wanted = "a finite number such as 2 or -0.5"
-    if right and math.isfinite(float(digits)):
-        return None
-    return f"level {shortened(text, 40)} is not {wanted}"
-
-
-def _extra_problem(fields: list[str], format: Format) -> str | None:
+        if format.kind == "run" and not _NUMBER.fullmatch(text):
+            return f"score {shown} is not a number such as 2, -0.5 or 1e-3"
+        if format.letters and text not in LETTERS:
+            return f"the second field must be S, A, B or C, not {shown}"
+        if format.kind == "qrels" and not format.letters and (wanted := _not_a_level(text, format.prefix)):
+            return f"level {shown} is not {wanted}"
     for name, position in format.extra:
         if not _INTEGER.fullmatch(fields[position]) or not -(2**63) <= int(fields[position]) < 2**63:
             return f"{name} {shortened(fields[position], 40)} is not a whole number of 64 bits such as 17"
     return None
+
+
+def _not_a_level(text: str, prefix: str) -> str | None:
+    """Return the expected form of a level if a text is not one."""
+    digits = text.removeprefix(prefix)
+    if prefix:
+        right, wanted = re.fullmatch(prefix + "[0-9]+", text), f"{prefix}0, {prefix}1, {prefix}2, ..."
+    else:
+        right, wanted = _NUMBER.fullmatch(text), "a finite number such as 2 or -0.5"
+    return None if right and math.isfinite(float(digits)) else wanted
 
 
 #: Largest number of bytes in a header.
@@ -395,14 +314,7 @@ def delimiter_of(data: bytes, path: str) -> str | None:
 def read_headed(
     kind: str, data: bytes, path: str, delimiter: str
 ) -> tuple[pl.DataFrame, list[int], set[str]]:
-    """Read a text with a header.
-
-    Returns:
-        The rows, the line of each, and the names of further columns that appear several times.
-
-    Raises:
-        FileFormatError: the header is of the other kind (run or qrels), or a line cannot be read.
-    """
+    """Return the rows of a text with a header, the line of each, and names of repeated further columns."""
     rows, lines = delimited_rows(data, delimiter, path)
     names = [name.strip() for name in rows[0]]
     found = convention_of(kind, names)
@@ -438,32 +350,6 @@ def read_headed(
         | dict(zip(numeric[1:], values.T[1:], strict=True))
     )
     return frame, lines, {name for name in columns if names.count(name) > 1}
-
-
-def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of a text that are not blank, and the numbers of the lines in which they end.
-
-    Raises FileFormatError if a line cannot be read.
-    """
-    check_byte_order_marks(data, int, path)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = "the file must be text in UTF-8"
-        raise line_error(path, line, problem, data.split(b"\n", line)[line - 1]) from None
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    try:
-        for row in reader:
-            if any(map(str.strip, row)):
-                rows.append(row)
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        problem = f"{error}; a field that begins with a quotation mark must end with one"
-        raise line_error(path, reader.line_num, problem, b"") from None
-    return rows, lines
 
 
 def number_of(text: str) -> float:

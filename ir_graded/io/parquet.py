@@ -4,136 +4,89 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from ir_graded.core.facets import CONVENTIONS, SPAN, convention_of, missing as no_columns
 from ir_graded.errors import FileFormatError, cut
 
-from .text import check_expansion, check_unchanged
+from .text import check_expansion, check_unchanged, errors_with_path
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
-#: The length of the footer, and the mark of the format.
-TAIL = 8
-_MAGIC = b"PAR1"
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+#: The mark of the format, and the begin of the binary data that follow, which text never has.
+_BEGIN = re.compile(rb"PAR1[\x00-\x08\x0e-\x1f]")
 #: Smallest number of bytes of a row in memory.
 _BYTES_OF_ROW = 16
 
 
 def is_parquet(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a Parquet file, complete or broken; False for a pipe, which is read once.
-
-    The first topic of a text file may also be PAR1. A Parquet file also ends with this mark and the length of
-    its footer; if it is truncated, its fifth byte is a control character.
-    """
+    """Return whether a file is a Parquet file, complete or broken; False for a pipe, which is read once."""
     if not Path(path).is_file():
         return False
-    with Path(path).open("rb") as file:
-        begin = file.read(len(_MAGIC) + 1)
-        if not begin.startswith(_MAGIC):
-            return False
-        if _CONTROL.search(begin):
-            return True
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL))
-        end = file.read()
-    footer = int.from_bytes(end[: -len(_MAGIC)], "little")
-    return end.endswith(_MAGIC) and size >= len(_MAGIC) + footer + TAIL
+    with errors_with_path(path), Path(path).open("rb") as file:
+        return _BEGIN.match(file.read(5)) is not None
 
 
-def read_parquet(kind: str, path: str | os.PathLike[str]) -> pl.DataFrame:
-    """Return the required columns of a file.
+def read_parquet(
+    kind: str, path: str | os.PathLike[str], rows: int | None = None
+) -> Iterator[tuple[pl.DataFrame, int, dict[str, Callable[[], pl.Series]]]]:
+    """Yield the required columns of a file in pieces, each with its first row and readers of other columns.
 
-    Raises:
-        FileFormatError: the file cannot be read, or changes during reading.
-        InputError: a column is missing.
+    A piece has ``rows`` rows or one longer topic; None for one piece.
     """
     # Polars opens the file for every request.
     before = Path(path).stat()
     with _parser_errors_with_path(path):
-        columns = _columns(kind, path)
-        _number_of_rows(columns, path)
-        frame = columns.collect()
-    check_unchanged(path, before)
-    _check_ids(frame, path)
-    return frame
+        lazy = pl.scan_parquet(os.fspath(path), glob=False)
+        schema = lazy.collect_schema()
+        height = _number_of_rows(lazy)
+    names = _names(kind, schema, path)
+    columns = lazy.select(names).rename(dict(zip(names, CONVENTIONS[kind][0], strict=False)))
+    _check_size(height * _BYTES_OF_ROW, path)
 
-
-def further_columns(
-    path: str | os.PathLike[str], read: pl.DataFrame, begin: int = 0
-) -> dict[str, Callable[[], pl.Series]]:
-    """Return functions that read the other columns, at the rows that were read from ``begin`` on."""
-    import polars as pl
-
-    def column(name: str) -> pl.Series:
+    def column(name: str, begin: int, size: int) -> pl.Series:
         with _parser_errors_with_path(path):
-            rows = pl.scan_parquet(os.fspath(path), glob=False).select(name).slice(begin, read.height)
-            return rows.collect()[name]
+            return lazy.select(name).slice(begin, size).collect()[name]
 
-    with _parser_errors_with_path(path):
-        names = pl.scan_parquet(os.fspath(path), glob=False).collect_schema()
-    return {name: partial(column, name) for name in names if name not in read.columns}
-
-
-def parquet_pieces(path: str | os.PathLike[str], rows: int) -> Iterator[tuple[pl.DataFrame, int]]:
-    """Yield a run in pieces of at most ``rows`` rows or one topic, each with its first position."""
-    before = Path(path).stat()
-    with _parser_errors_with_path(path):
-        columns = _columns("run", path)
-        height = _number_of_rows(columns, path)
     begin, wanted = 0, rows
-    while begin < height:
+    while True:
         with _parser_errors_with_path(path):
-            frame = columns.slice(begin, wanted).collect()
+            frame = columns.slice(begin, wanted).collect() if wanted else columns.collect()
         check_unchanged(path, before)
-        if begin + frame.height < height:
+        if wanted and begin + frame.height < height:
             end = _start_of_last_topic(frame["query_id"])
             if not end:
                 wanted *= 2
                 continue
             frame = frame[:end]
         _check_ids(frame, path)
-        yield frame, begin
+        others = (name for name in schema if name not in names)
+        yield frame, begin, {name: partial(column, name, begin, frame.height) for name in others}
         begin, wanted = begin + frame.height, rows
+        if begin >= height:
+            return
 
 
-def _columns(kind: str, path: str | os.PathLike[str]) -> pl.LazyFrame:
-    """Return the required columns as a lazy frame.
-
-    Raises FileFormatError if one is missing or has lists or structs.
-    """
-    import polars as pl
-
-    lazy = pl.scan_parquet(os.fspath(path), glob=False)
-    schema = lazy.collect_schema()
+def _names(kind: str, schema: Mapping[str, pl.DataType], path: str | os.PathLike[str]) -> list[str]:
+    """Return the columns of ids and values, and of spans if there are any."""
     found = convention_of(kind, schema)
     if found is None:
         raise FileFormatError(f"{os.fspath(path)}: {no_columns(kind, schema)}")
-    wanted = [*found]
-    wanted += [name for name in SPAN.columns if name in schema]
-    for name in wanted:
+    names = [*found, *(name for name in SPAN.columns if name in schema)]
+    for name in names:
         if schema[name].is_nested():
             raise FileFormatError(
                 f"{os.fspath(path)}: the column {name} has the type {cut(str(schema[name]))}, "
                 "expected text or numbers"
             )
-    return lazy.select(wanted).rename(dict(zip(found, CONVENTIONS[kind][0], strict=True)))
+    return names
 
 
-def _number_of_rows(columns: pl.LazyFrame, path: str | os.PathLike[str]) -> int:
-    """Return the number of rows. Raises FileFormatError if it is implausibly large for the file size."""
-    import polars as pl
-
-    height = int(columns.select(pl.len()).collect().item())
-    _check_size(height * _BYTES_OF_ROW, path)
-    return height
+def _number_of_rows(lazy: pl.LazyFrame) -> int:
+    return int(lazy.select(pl.len()).collect().item())
 
 
 def _check_size(size: int, path: str | os.PathLike[str]) -> None:
@@ -142,8 +95,6 @@ def _check_size(size: int, path: str | os.PathLike[str]) -> None:
 
 def _check_ids(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     """Raise FileFormatError if ids, which a file may store once for many rows, need too much memory."""
-    import polars as pl
-
     for name in ("query_id", "doc_id"):
         length = frame[name]
         times: pl.Series | int = 1
@@ -163,8 +114,6 @@ def _start_of_last_topic(query_id: pl.Series) -> int:
 @contextmanager
 def _parser_errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
     """Add the name of the file to errors of the parser."""
-    import polars as pl
-
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

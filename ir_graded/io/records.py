@@ -27,12 +27,7 @@ class ChunkRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """A value in a nested structure of dicts and lists.
-
-    Attributes:
-        value: the value.
-        place: the path to it, such as ``tests[3].snippets[0].span``.
-    """
+    """A value in nested dicts and lists, and its path, such as ``tests[3].snippets[0].span``."""
 
     value: Any
     place: str = ""
@@ -204,10 +199,7 @@ def is_ranx(source: object) -> bool:
 
 
 def frame_in_dicts(content: Mapping[Any, Any]) -> str:
-    """Return why a dict is not one of dicts by topic, but the columns or rows of a frame; empty if it is not.
-
-    ``to_dict()`` and ``to_json()`` of a frame return such a dict. Ids that are numbers would count as levels.
-    """
+    """Return why a dict is a frame by ``to_dict()``, whose ids may look like levels; empty if it is not."""
     if not is_record(content) and not is_record(next(iter(content.values()), None)):
         return ""
     return (
@@ -222,14 +214,7 @@ def is_json(data: bytes) -> bool:
 
 
 def read_json(kind: str, data: bytes, path: str) -> list[Any] | Mapping[Any, Any]:
-    """Read JSON, or JSON Lines with a record per line.
-
-    Returns:
-        A list of records, or a dict of dicts.
-
-    Raises:
-        FileFormatError: the content has another structure.
-    """
+    """Read JSON, or JSON Lines with a record per line, as a list of records or a dict of dicts."""
     content = _content(data, path)
     if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
         raise FileFormatError(f"{path}: {problem}")

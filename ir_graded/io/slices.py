@@ -10,20 +10,14 @@ from typing import Any
 from ir_graded.core.facets import CONVENTIONS
 from ir_graded.errors import InputError, printable
 
-from .lines import delimited_rows
-from .text import fields_of, line_error, read_text
+from .text import delimited_rows, fields_of, line_error, read_text
 
 #: First field of a header, which a file of slices may have.
 _HEADERS = {names[0] for names in CONVENTIONS["run"]}
 
 
 def read_slices(source: Any) -> Mapping[Any, Any]:
-    """Return the slice of each topic.
-
-    Raises:
-        FileFormatError: a line of the file cannot be read, or a topic appears twice.
-        InputError: the file has no lines.
-    """
+    """Return the slice of each topic, from a mapping or a file."""
     if source is None or isinstance(source, Mapping):
         return source or {}
     path, found = os.fspath(source), dict[str, str]()

@@ -16,13 +16,13 @@ from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
-from .annotations import add_groups, note_on_sample, with_probabilities
 from .records import is_ranx
-from .table import Table, from_dicts, from_frame, from_records, from_tuples
 from .text import check_path, run_name, standard_input
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .table import Table
 
 
 def is_dataset(source: object) -> bool:
@@ -56,28 +56,17 @@ def unknown_dataset(name: str) -> InputError:
 
 
 def _download_error(name: str, error: Exception) -> OSError:
-    """Return the error for a dataset that ir_datasets cannot provide.
-
-    ir_datasets does not catch the errors of downloads, archives and parsers, which may be of any class.
-    """
+    """Return the error for a dataset; ir_datasets lets errors of any class pass."""
     reason = short_repr(error.args[0]) if error.args else "no reason is given"
     return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
 
 
 def iterate_rows(kind: str, dataset: Any) -> Any:
-    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples.
-
-    Raises:
-        InputError: the dataset has none.
-        OSError: the download fails, raised during iteration.
-    """
-    if kind == "qrels":
-        if not dataset.has_qrels():
-            raise InputError(f"{_description(dataset)} has no qrels")
-        return _downloaded(dataset, dataset.qrels_iter)
-    if not dataset.has_scoreddocs():
-        raise InputError(f"{_description(dataset)} has no scoreddocs, so it gives no run")
-    return _downloaded(dataset, dataset.scoreddocs_iter)
+    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples."""
+    name = "qrels" if kind == "qrels" else "scoreddocs"
+    if not getattr(dataset, f"has_{name}")():
+        raise InputError(f"{_description(dataset)} has no {name}")
+    return _downloaded(dataset, getattr(dataset, f"{name}_iter"))
 
 
 def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -109,37 +98,43 @@ def level_definitions(source: Any) -> dict[int, str]:
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}
 
 
-_FORMS = (
-    "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
-    "a list of dicts, Qrels or a Run of ranx, "
-    "a path, or a dataset of ir_datasets or its id"
-)
-
-
-def table_of(kind: str, source: Any) -> Table:  # noqa: PLR0911  # one for each form
+def table_of(kind: str, source: Any) -> Table:
     """Return qrels or a run of any form except a dict of dicts as a table."""
+    # These need Polars, which dicts do not.
+    from .table import Table, from_object
+
     if isinstance(source, Table):
         return source
     if is_path_or_dataset_id(source):
-        return _table_of_path_or_dataset_id(kind, source)
+        if is_file(source):
+            from .files import read_file
+
+            return read_file(kind, source)
+        source = _dataset(os.fspath(source))
     if is_dataset(source):
-        return from_tuples(kind, iterate_rows(kind, source))
-    if is_ranx(source):
-        return from_dicts(kind, source.to_dict())
-    if isinstance(source, (list, tuple)) and source and is_record(source[0]):
-        return from_records(kind, source)
-    if hasattr(source, "read_all"):
-        source = source.read_all()  # a reader of Arrow batches
-    if hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
-        raise InputError(
-            f"{kind}: a {type(source).__name__} has no rows yet; collect() it first, or give {_FORMS}"
-        )
-    if hasattr(source, "columns") or hasattr(source, "column_names"):
-        return from_frame(kind, source)
-    # NumPy scalars claim to be iterable.
-    if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
-        return from_tuples(kind, source)
-    raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
+        source = iterate_rows(kind, source)
+    return from_object(kind, source)
+
+
+def _read(kind: str, path: str | os.PathLike[str], format: str | None) -> Table:
+    """Read a source whose format the user may have named."""
+    if format is None:
+        return table_of(kind, path)
+    from .files import read_file
+
+    check_path(path)
+    return read_file(kind, path, format)
+
+
+def _dataset(name: str) -> Any:
+    """Return the dataset with an id. Raises an error for other text, which may be meant as a path."""
+    dataset = load_dataset(name)
+    if dataset is not None:
+        return dataset
+    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
+        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
+        raise FileNotFoundError(errno.ENOENT, problem, name)
+    raise unknown_dataset(name)
 
 
 def passage_table(purpose: str, kind: str, source: Any) -> Table:
@@ -147,7 +142,6 @@ def passage_table(purpose: str, kind: str, source: Any) -> Table:
     table = None if isinstance(source, Mapping) else table_of(kind, source)
     if table is None or table.passage is None:
         raise InputError(SPAN.refusal(purpose, kind, table.hint(SPAN) if table else ""))
-    table.check_ids()
     return table
 
 
@@ -157,10 +151,7 @@ def is_path_or_dataset_id(source: object) -> bool:
 
 
 def is_file(source: object) -> bool:
-    """Return whether ``source`` is the path of a file; other text is treated as a dataset id.
-
-    Raises InputError if it is not a valid path.
-    """
+    """Return whether ``source`` is the path of a file; other text is treated as a dataset id."""
     if isinstance(source, os.PathLike):
         check_path(source)
         return True
@@ -180,13 +171,7 @@ def is_read_once(source: object) -> bool:
 
 
 def ensure_rereadable(kind: str, source: Any) -> Any:
-    """Return a source that can be read repeatedly: a dict or a regular file unchanged, else a table.
-
-    A pipe must not be opened a second time.
-
-    Raises:
-        InputError: an iterator has no rows, probably because it was read before.
-    """
+    """Return a source that can be read repeatedly: a dict or a regular file unchanged, else a table."""
     if isinstance(source, Mapping) or is_regular_file(source):
         return source
     table = table_of(kind, source)
@@ -198,33 +183,16 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
     return table
 
 
-def _table_of_path_or_dataset_id(kind: str, place: str | os.PathLike[str]) -> Table:
-    if is_file(place):
-        from .files import read_file
-
-        return read_file(kind, place)
-    name = os.fspath(place)
-    dataset = load_dataset(name)
-    if dataset is not None:
-        return from_tuples(kind, iterate_rows(kind, dataset))
-    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
-        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
-        raise FileNotFoundError(errno.ENOENT, problem, name)
-    raise unknown_dataset(name)
-
-
 def named_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
-
-    Raises InputError for an empty dict, or if two runs have the same name.
-    """
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
     if isinstance(runs, Mapping):
         if not runs:
             raise InputError(
                 "the dict of the runs is empty; give a run (topic -> doc_id -> score), or a dict from names "
                 "to runs"
             )
-        return _by_name(runs) if _names_runs(runs) else {"run": runs}
+        # Else topic -> doc_id -> score.
+        return _by_name(runs) if any(map(_is_run, list(runs.values()))) else {"run": runs}
     if is_path_or_dataset_id(runs):
         return _by_path([runs])
     if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
@@ -238,9 +206,7 @@ def named_runs(runs: Any) -> dict[str, Any]:
 def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | None:
     """Return the name of the one run that is meant by its name or path, with or without extension, or None.
 
-    Args:
-        wanted: the name or path. A path with a folder never means a run whose path has another folder.
-        runs: runs, or their paths, by name.
+    A path with a folder never means a run whose path has another folder.
     """
     text = os.fspath(wanted)
     if text in runs:
@@ -257,19 +223,13 @@ def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | N
     return found[0] if len(found) == 1 else None
 
 
-def _names_runs(runs: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping is from names to runs, rather than one run (topic -> doc_id -> score)."""
-    return any(map(_is_run, list(runs.values())))
-
-
 def _is_run(value: Any) -> bool:
     """Return whether a value can only be a run, not the dict of a topic or a number in its place."""
     if isinstance(value, Mapping):
         # Checking one value is enough: either all are dicts of documents or all are scores.
         return isinstance(next(iter(value.values()), None), Mapping)
     return (
-        isinstance(value, Table)
-        or is_ranx(value)
+        is_ranx(value)
         or is_path_or_dataset_id(value)
         or is_dataset(value)
         or hasattr(value, "__iter__")
@@ -344,7 +304,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """
     import pandas as pd
 
-    table = _table("qrels", source, format)
+    table = _read("qrels", source, format)
     frame = frame_of(table)
     by_intent = table.has(INTENT) and (
         any(table.has(facet) for facet in FACETS if facet.per == "intent")
@@ -361,7 +321,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         else:
             texts = table.text(name) if facet is INTENT else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
-    if note := note_on_sample(table):
+    if note := table.note_on_sample():
         warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
@@ -399,7 +359,7 @@ def read_run(
         raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
     if rank == "column" and format != "genomics":
         raise ParameterError("rank='column' is for runs of format='genomics'")
-    table = _table("run", source, format)
+    table = _read("run", source, format)
     return frame_of(_by_rank_column(table) if rank == "column" else table)
 
 
@@ -478,6 +438,8 @@ def add_intents(qrels: Any, intents: Any) -> Table:
     table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
     if table is None or not table.has(INTENT):
         raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
+    from .annotations import with_probabilities
+
     return with_probabilities(table, intents)
 
 
@@ -511,15 +473,9 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
     """
     if not isinstance(groups, Mapping):
         raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
+    from .annotations import add_groups
+
     return add_groups(qrels_frame(qrels), groups)
-
-
-def _table(kind: str, source: Any, format: str | None) -> Table:
-    if format is None:
-        return table_of(kind, source)
-    from .files import read_file
-
-    return read_file(kind, source, format)
 
 
 def frame_of(table: Table) -> pd.DataFrame:

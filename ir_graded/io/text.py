@@ -7,6 +7,8 @@ ends where the topic changes. A compressed file is read piece by piece, pieces o
 from __future__ import annotations
 
 import codecs
+import csv
+import io
 import lzma
 import os
 import re
@@ -102,14 +104,9 @@ _NOT_READ = {"bzip2": re.compile(rb"BZh[1-9]"), "zip": re.compile(rb"PK\x03\x04"
 
 
 class Codec(NamedTuple):
-    """A compression.
+    """A compression: its name, what starts a decompressor with the interface of zlib, and its error.
 
-    Attributes:
-        name: its name in messages.
-        start: returns a decompressor of one member, with the interface of zlib, lzma and zstandard.
-        error: error of the decompressor for corrupt data.
-        step: number of bytes per call.
-        limit: further arguments of ``decompress``: the largest output.
+    ``step`` bytes are given to a call; ``limit`` has further arguments of ``decompress``, the largest output.
     """
 
     name: str
@@ -144,11 +141,7 @@ def codec_of(data: bytes, path: str) -> Codec | None:
 
 
 def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[bytes]:
-    """Decompress all members of a stream; null bytes after a member are padding.
-
-    Raises:
-        FileFormatError: the data are corrupt or truncated, or expand to far more than runs or qrels do.
-    """
+    """Decompress all members of a stream; null bytes after a member are padding."""
     member = codec.start()
     taken = given = 0
     try:
@@ -202,14 +195,8 @@ Load = Callable[[], bytes]
 
 
 def read_text(path: str) -> bytes:
-    """Return the text of a file, decompressed, without a byte-order mark.
-
-    Raises:
-        FileFormatError: compressed data are corrupt, truncated or expand too much, a line is too long, or the
-            file changes during reading.
-        OSError: the file cannot be read.
-    """
-    with Path(path).open("rb", buffering=0) as file:
+    """Return the text of a file, decompressed, without a byte-order mark."""
+    with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)
         if codec is not None:
@@ -225,12 +212,8 @@ def text_pieces(path: str, size: int) -> Iterator[Load]:
     """Yield a regular file in pieces of ``size`` bytes, extended to the line where the first field changes.
 
     Pieces have no byte-order mark; only the newline at the end of the last piece may be missing.
-
-    Raises:
-        FileFormatError: as :func:`read_text`.
-        OSError: the file cannot be read.
     """
-    with Path(path).open("rb", buffering=0) as file:
+    with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)
         if codec is None:
@@ -283,9 +266,6 @@ def _with_short_lines(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
         yield block
 
 
-# ------------------------------------------------------------------------------------- where to cut
-
-
 def _stretches(path: str, before: os.stat_result, size: int) -> Iterator[Load]:
     """Yield functions that each read a part of a plain file."""
     mark = len(codecs.BOM_UTF8)
@@ -297,7 +277,7 @@ def _stretches(path: str, before: os.stat_result, size: int) -> Iterator[Load]:
 
 
 def _stretch(path: str, begin: int, end: int, before: os.stat_result) -> bytes:
-    with Path(path).open("rb", buffering=0) as file:
+    with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         file.seek(begin)
         found = file.read(end - begin)
         while len(found) < end - begin:
@@ -372,9 +352,6 @@ def _next_topic(text: bytes, at: int) -> int:
     return change.start() + 1 if change else 0
 
 
-# ------------------------------------------------------------------------------------------- lines
-
-
 def fields_of(raw: bytes, line: int, path: str) -> list[str]:
     """Split one line, with its newline, into fields."""
     body = raw.removesuffix(b"\n").removesuffix(b"\r")
@@ -387,6 +364,28 @@ def fields_of(raw: bytes, line: int, path: str) -> list[str]:
         raise line_error(path, line, problem, raw) from None
 
 
+def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:
+    """Return the rows of a text that are not blank, and the numbers of the lines in which they end."""
+    check_byte_order_marks(data, int, path)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise line_error(path, line, "the file must be text in UTF-8", b"") from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        problem = f"not CSV: {error}; a field that begins with a quotation mark must end with one"
+        raise line_error(path, reader.line_num, problem, b"") from None
+    return rows, lines
+
+
 def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatError:
     """Return an error with the problem, the line and its position."""
     shown = shortened(raw.removesuffix(b"\n").removesuffix(b"\r")[:400].decode(errors="replace"))
@@ -394,10 +393,7 @@ def line_error(path: str, line: int, problem: str, raw: bytes) -> FileFormatErro
 
 
 def check_byte_order_marks(data: bytes, lines_before: Callable[[], int], path: str) -> None:
-    """Raise FileFormatError if a text contains a byte-order mark, as joined files do.
-
-    The mark is invisible and would be read as part of an id.
-    """
+    """Raise FileFormatError if a text contains a byte-order mark, which would be read as part of an id."""
     # Searching for one byte is much faster, and few texts contain this byte.
     if codecs.BOM_UTF8[:1] in data and codecs.BOM_UTF8 in data:
         before = data.count(b"\n", 0, data.index(codecs.BOM_UTF8))

@@ -15,8 +15,9 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
+from ir_graded.io.values import text_ids
 
-from .judgments import Judgments, Lookup, comparable, numbers_of, text_ids, unchanged
+from .judgments import Judgments, Lookup, comparable, numbers_of, unchanged
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18
@@ -52,28 +53,19 @@ def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tup
     """Yield topics with documents, ids as text. Raises InputError if a topic does not have a dict."""
     for number, docs in found:
         name = judgments.names[number]
-        if type(docs) is not dict and not isinstance(docs, Mapping):
+        if not isinstance(docs, Mapping):
             raise InputError(
                 f"run: topic {name!r}: expected a dict from doc_id to score, found {short_repr(docs)}"
             )
-        if docs:
-            yield number, _with_text_ids(name, docs)
-
-
-def _with_text_ids(name: str, docs: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """Return the dict with doc_ids as text. Raises InputError if one is missing or two are the same."""
-    if _all_text(docs):
-        return docs
-    with unchanged("run", [name], [docs]):
-        ids = text_ids(list(docs), "doc_id", f"run: topic {name!r}")
-        return dict(zip(ids, docs.values(), strict=True))
-
-
-def _all_text(docs: Mapping[Any, Any]) -> bool:
-    """Return whether all doc_ids are text, if possible from the size of the dict in memory."""
-    return (type(docs) is dict and getsizeof(docs) in _sizes_with_text_only()) or set(map(type, docs)) <= {
-        str
-    }
+        if not docs:
+            continue
+        if set(map(type, docs)) <= {str}:
+            yield number, docs
+            continue
+        with unchanged("run", [name], [docs]):
+            ids = text_ids(list(docs), "doc_id", f"run: topic {name!r}")
+            with_text_ids = dict(zip(ids, docs.values(), strict=True))
+        yield number, with_text_ids
 
 
 @lru_cache(maxsize=1)

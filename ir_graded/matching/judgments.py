@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,26 +14,13 @@ import numpy.typing as npt
 
 from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 from ir_graded.core import segments
-from ir_graded.core.facets import ASPECTS, INTENT, SPAN, SWAPPED, Facet
-from ir_graded.core.levels import Highlights, Levels
-from ir_graded.core.passages import Spans
-from ir_graded.core.ranking import Groups, Scores
+from ir_graded.core.facets import SWAPPED, Facet
+from ir_graded.core.levels import Levels
+from ir_graded.core.ranking import Scores
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
-from ir_graded.io.annotations import aspects_of, by_unit, intents_of, note_on_sample
 from ir_graded.io.records import frame_in_dicts
-from ir_graded.io.table import (
-    VALUE_NAMES,
-    Passage,
-    Table,
-    as_floats,
-    as_text,
-    at_rows,
-    check_values,
-    describe_document,
-    first_rows,
-    is_missing,
-)
+from ir_graded.io.values import VALUE_NAMES, check_values, describe_document, floats_of, text_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,10 +106,7 @@ class Lookup:
     def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
         """Return the rows with a judged document, ascending, and the judged document of each.
 
-        Args:
-            topic: topic of each row.
-            doc_id: its document.
-            key: their keys, which find candidates; topic and document are then compared.
+        Keys find candidates; topic and document are then compared.
         """
         judged_key, judged = self._keys
         row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
@@ -138,6 +122,8 @@ class Lookup:
             left = np.flatnonzero((there <= key) & inside)
             row, key, at = row[left], key[left], at[left] + 1
         row, document = np.concatenate(rows), np.concatenate(documents)
+        from ir_graded.io.table import at_rows
+
         really = (at_rows(self._series, document) == at_rows(doc_id, row)).to_numpy()
         really &= self.topic[document] == topic[row]
         row, document = row[really], document[really]
@@ -161,83 +147,9 @@ def comparable(scores: Floats) -> Scores:
         return scores.astype(np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class Articles:
-    """The articles of a table with passages.
-
-    Attributes:
-        table: one row per article, with the largest value of its passages.
-        first: first row of each article in the table with passages.
-        article: the article of each row of the table with passages.
-        passage: the spans of these rows.
-    """
-
-    table: Table
-    first: Ints
-    article: Ints
-    passage: Passage
-
-    def groups(self, groups: Groups) -> Groups:
-        """Return the positions of the topics in ``table``, from their positions among the passages."""
-        group = np.searchsorted(groups.begin, self.first, side="right") - 1
-        begin = np.append(np.flatnonzero(np.diff(group, prepend=-1)), group.size)
-        return Groups(groups.number[group[begin[:-1]]], begin)
-
-    def spans(self, articles: Ints, number: Ints) -> Spans:
-        """Return the spans of some articles, with new article numbers."""
-        wanted = np.full(len(self.table), -1, dtype=np.int64)
-        wanted[articles] = number
-        owner = wanted[self.article]
-        rows = np.flatnonzero(owner >= 0)
-        return self.passage[rows].spans(owner[rows])
-
-
-def articles_of(table: Table, topic: Ints) -> Articles | None:
-    """Return the articles of a validated table; None if it has no passages."""
-    if table.passage is None:
-        return None
-    first, article = _articles(topic, table.doc_id)
-    value = np.full(first.size, -np.inf)
-    np.maximum.at(value, article, table.value)
-    reduced = replace(table[first], value=value, passage=None)
-    return Articles(reduced, first, article, table.passage)
-
-
-def one_row_an_article(table: Table) -> Table:
-    """Return a table without passages: one row per article, with its largest value."""
-    import polars as pl
-
-    if table.passage is None:
-        return table
-    topic = table.query_id.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
-    articles = articles_of(table, topic)
-    return table if articles is None else articles.table
-
-
-def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
-    """Return the first row of each article, ascending, and the article of each row."""
-    import polars as pl
-
-    # Passages of an article are usually adjacent: join neighbours first, then the few others by value.
-    begins = np.ones(topic.size, dtype=np.bool_)
-    begins[1:] = (topic[1:] != topic[:-1]) | (doc_id != doc_id.shift(1)).to_numpy()[1:]
-    begin = np.flatnonzero(begins)
-    article = np.cumsum(begins) - 1
-    blocks = pl.DataFrame({"topic": topic[begin], "doc": doc_id.gather(begin)}).with_row_index("block")
-    first = blocks.select(pl.col("block").min().over("topic", "doc"))["block"].to_numpy().astype(np.int64)
-    distinct, number = np.unique(first, return_inverse=True)
-    return begin[distinct], number[article].astype(np.int64)
-
-
 @contextmanager
 def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
-    """Raise InputError if another thread changes the size of the dict of a topic inside this context.
-
-    Args:
-        kind: 'qrels' or 'run'.
-        names: the topics.
-        topics: the dict of each.
-    """
+    """Raise InputError if another thread changes the size of the dict of a topic inside this context."""
     sizes = [*map(len, topics)]
 
     def check(reason: Exception | None = None) -> None:
@@ -256,28 +168,6 @@ def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Itera
     check()
 
 
-def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
-    """Return ids as text. Raises InputError if one is missing, or two differ only in type.
-
-    Args:
-        ids: the distinct ids.
-        name: 'query_id' or 'doc_id'.
-        where: source of the ids, for messages.
-    """
-    if set(map(type, ids)) <= {str}:
-        return ids
-    if any(map(is_missing, ids)):
-        raise InputError(f"{where}: a {name} is missing (None or NaN)")
-    try:
-        names = [as_text(value) for value in ids]
-    except InputError as error:
-        raise InputError(f"{where}: {name}: {error}") from None
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"{where}: two values of {name} are the same as text: {twice!r}")
-    return names
-
-
 def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
     doc_ids = list(docs)
@@ -285,7 +175,7 @@ def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     def describe(row: int) -> str:
         return describe_document(name, doc_ids[row])
 
-    values = as_floats(list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}")
+    values = floats_of(list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}")
     check_values(kind, values, describe)
     return values
 
@@ -398,142 +288,6 @@ class Judgments:
             raise InputError(
                 f"{measure}: {where} has level {level:g}, above {highest:g}, the highest level of the measure"
             )
-
-
-def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet] = ()) -> Judgments:
-    """Return judgments from rows. A duplicate document is allowed if the levels are equal, else an error.
-
-    Rows with passages or with different intents may repeat a document; its level is the largest.
-
-    Args:
-        table: the rows.
-        scale: levels of the whole collection, if the rows are a part of it.
-        wanted: further columns that measures need.
-    """
-    table.check_ids()
-    table.check_values()
-    first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
-    names = at_rows(table.query_id, first).to_list()
-    topic = _numbers(table.query_id, names)
-    articles, note = articles_of(table, topic), ""
-    if articles is None:
-        kept, document, level, note = _without_repetitions(table, topic)
-        doc_id = table.doc_id if kept.size == len(table) else at_rows(table.doc_id, kept)
-    else:
-        kept, document, level, doc_id = (
-            articles.first,
-            articles.article,
-            articles.table.value,
-            articles.table.doc_id,
-        )
-    # A stable sort keeps the order of the documents of a topic.
-    order = np.argsort(topic[kept], kind="stable")
-    columns = {facet.name: facet for facet in wanted if table.has(facet)}
-    highlights = intents = None
-    intent_names: list[str] = []
-    if articles is not None or columns:
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        document = place[document]
-    if articles is not None:
-        aspects = aspects_of(table, topic) if ASPECTS.name in columns else None
-        highlights = Highlights(articles.passage.spans(document), table.value, aspects)
-    if INTENT.name in columns:
-        intents, intent_names = intents_of(table, topic, document, names)
-    levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
-    unit = {"document": document, "topic": topic}
-    further = {
-        name: by_unit(table, facet, topic, unit[facet.per], table.in_kind)
-        for name, facet in columns.items()
-        if facet.per in unit
-    }
-    if further:
-        levels = replace(levels, further=further)
-    sample = note_on_sample(table)
-    doc_ids = at_rows(doc_id, order).to_list()
-    return Judgments(
-        table.query_objects(first),
-        names,
-        levels,
-        doc_ids,
-        intent_names,
-        frozenset(columns),
-        note,
-        unused_intents=table.unused_intents,
-        hint=table.hint(SPAN),
-        note_on_sample=sample,
-    )
-
-
-def _numbers(query_id: pl.Series, names: list[str]) -> Ints:
-    """Return the position in ``names`` of the topic of each row."""
-    import polars as pl
-
-    if not names:
-        return np.zeros(0, dtype=np.int64)
-    known = pl.Series(names, dtype=pl.String)
-    numbers = query_id.replace_strict(
-        known, pl.Series(range(len(names)), dtype=pl.Int64), return_dtype=pl.Int64
-    )
-    return np.array(numbers.to_numpy(), dtype=np.int64)
-
-
-def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats, str]:
-    """Return the first row of each document, the document of each row, the highest levels, and a note.
-
-    The note describes documents with several levels, if any.
-
-    Raises InputError if the levels of a document (for one intent, if there are intents) differ.
-    """
-    import polars as pl
-
-    every = np.arange(topic.size, dtype=np.int64)
-    key = np.sort(document_keys(topic, table.doc_id))
-    if not (key[1:] == key[:-1]).any():
-        return every, every, table.value, ""
-    rows = pl.DataFrame({"topic": topic, "doc": table.doc_id})
-    row = first_rows(rows)
-    is_first = row == every
-    first, document = np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[row]
-    level, note = table.value[first], ""
-    if (level[document] != table.value).any():
-        _check_one_level(table, document)
-        np.maximum.at(level, document, table.value)
-        note = _note_of_levels(table, document, level)
-    return first, document, level, note
-
-
-def _check_one_level(table: Table, document: Ints) -> None:
-    """Raise InputError if rows of a document, and of one intent if there are intents, differ in level."""
-    import polars as pl
-
-    rows = pl.DataFrame({"document": document})
-    if table.has(INTENT):
-        rows = rows.with_columns(table.text(INTENT.name).alias(INTENT.name).cast(pl.Categorical))
-    first = first_rows(rows)
-    differs = table.value[first] != table.value
-    if differs.any():
-        other = int(np.flatnonzero(differs)[0])
-        row = int(first[other])
-        levels = " and ".join(
-            f"level {table.value[at]:g}" + (f" at {place}" if (place := table.place(at)) else "")
-            for at in (row, other)
-        )
-        where = describe_document(table.query_id[row], table.doc_id[row])
-        if INTENT.name in rows.columns and rows[INTENT.name].n_unique() > 1:
-            where += f", intent {rows[INTENT.name][row]!r}"
-        raise InputError(f"qrels: {where} has {levels}; {table.why_no_repeats}")
-
-
-def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
-    """Return a description of the documents with several levels."""
-    lower = np.flatnonzero(level[document] != table.value)
-    number = np.count_nonzero(np.bincount(document[lower]))
-    documents = "1 document has" if number == 1 else f"{number} documents have"
-    return (
-        f"qrels: {documents} different levels in rows with different iterations (intents); the highest level "
-        f"counts; the first: {table.describe(int(lower[0]))}"
-    )
 
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,30 +22,26 @@ from ir_graded.io.sources import (
     is_regular_file,
     table_of,
 )
-from ir_graded.io.table import Table, as_text, from_frame
+from ir_graded.io.values import as_text, text_ids
 
-from . import judgments
 from .dicts import match_dicts
-from .judgments import Judgments, text_ids
+from .judgments import Judgments, from_dicts
+
+if TYPE_CHECKING:
+    from ir_graded.io.table import Table
 
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
-    """Prepare qrels of any form. Raises InputError if they are not valid.
-
-    Args:
-        qrels: the qrels.
-        wanted: further columns to read for measures.
-    """
+    """Prepare qrels of any form, with the further columns that are wanted for measures."""
     if isinstance(qrels, Mapping):
-        return judgments.from_dicts(qrels)
-    return judgments.from_table(table_of("qrels", qrels), wanted=wanted)
+        return from_dicts(qrels)
+    from .qrels import from_table
+
+    return from_table(table_of("qrels", qrels), wanted=wanted)
 
 
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
-    """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks.
-
-    ``threads`` threads read files and process parts of tables.
-    """
+    """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks."""
     if isinstance(run, Mapping):
         return match_dicts(prepared, run, lowest)
     from .tables import match_pieces, match_table, read_pieces
@@ -83,21 +79,16 @@ def match_runs(
     Args:
         prepared: the prepared qrels.
         runs: the runs by name, in any form.
-        lowest: lowest level of the documents to look for; in a run that can be read only once, all are looked
-            for.
+        lowest: lowest level of the documents to look for; in a run that can be read only once, of all.
         work: function that is called with each matched run.
         whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
 
-    Raises:
-        NoSharedTopicsError: a run and the qrels have no topic in common.
-        InputError: a run cannot be scored; the message names the run if there are several.
+    Raises NoSharedTopicsError or InputError; the message names the run if there are several.
     """
     # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
     # cannot run in parallel because of Python's global lock.
-    from .tables import match_pieces, read_pieces
-
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
-    with closing(read_pieces(paths, processors())) as pieces:
+    with _reading(paths) as pieces:
         for name, given in runs.items():
             try:
                 level = -np.inf if is_read_once(given) else lowest
@@ -107,6 +98,8 @@ def match_runs(
                         run = table_of("run", run)
                     judged = match_run(prepared, run, level, processors())
                 elif is_regular_file(given):
+                    from .tables import match_pieces
+
                     run = given
                     judged = match_pieces(prepared, run, next(pieces), level)
                 else:  # a pipe, in one piece
@@ -128,6 +121,8 @@ def table_of_run(prepared: Judgments, run: Any) -> Table:
         return table_of("run", run)
     import polars as pl
 
+    from ir_graded.io.table import from_frame
+
     topics = [(as_text(topic), docs) for topic, docs in list(run.items())]
     topics = [(name, docs) for name, docs in topics if name in prepared.number]
     columns = {
@@ -137,6 +132,15 @@ def table_of_run(prepared: Judgments, run: Any) -> Table:
     }
     schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     return from_frame("run", pl.DataFrame(columns, schema=schema))
+
+
+def _reading(paths: list[Any]) -> AbstractContextManager[Iterator[Iterator[Table]]]:
+    """Return the pieces of each file; without files, Polars is not loaded."""
+    if not paths:
+        return nullcontext(iter(()))
+    from .tables import read_pieces
+
+    return closing(read_pieces(paths, processors()))
 
 
 def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:

@@ -8,134 +8,25 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
+from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from ir_graded._utils.threads import in_threads
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
-from ir_graded.core.passages import PassageRows, order_of
-from ir_graded.core.ranking import Groups, order_numbers
-from ir_graded.core.segments import Bools, Ints, ordinals
+from ir_graded.core.segments import Ints
 from ir_graded.errors import InputError, printable
-from ir_graded.io.table import Table, at_rows, describe_document
+from ir_graded.io.files import read_file, run_pieces
+from ir_graded.io.table import Table, at_rows
+from ir_graded.io.values import describe_document
 
-from .judgments import Articles, Judgments, Keys, articles_of, comparable, document_keys
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-    import polars as pl
-
-
-def ranked_rows(table: Table, groups: Groups, articles: Articles, found: Ints, document: Ints) -> PassageRows:
-    """Rank the rows of topics that are in the qrels.
-
-    Args:
-        table: the rows.
-        groups: positions of their topics.
-        articles: the articles of the table.
-        found: the articles that are in the qrels.
-        document: position of each of these in the levels of the qrels.
-    """
-    spans = articles.passage.spans(articles.article)
-    order, rank, begin = order_rows(table, groups, articles)
-    topic = groups.topic[order]
-    known = np.full(len(articles.table), -1, dtype=np.int64)
-    known[found] = document
-    ahead, behind = spans.overlapping()
-    # Articles that are not in the qrels get negative numbers.
-    number = np.where(known < 0, -1 - np.arange(known.size), known)
-    wanted = known >= 0
-    wanted[articles.article[ahead]] = True
-    article = articles.article[order]
-    kept = np.flatnonzero(wanted[article])
-    rows = order[kept]
-    of_rows = spans[rows]
-    sizes = np.diff(np.append(begin, order.size))
-    length = (spans.stop - spans.start)[order]
-    down_to = np.cumsum(length)
-    down_to -= np.repeat(down_to[begin] - length[begin], sizes)
-    return PassageRows(
-        topic[begin],
-        sizes,
-        down_to,
-        topic[kept],
-        rank[kept],
-        type(of_rows)(number[article[kept]], of_rows.start, of_rows.stop),
-        _describe(table, int(ahead[0]), int(behind[0])) if ahead.size else "",
-    )
-
-
-def order_rows(table: Table, groups: Groups, articles: Articles) -> tuple[Ints, Ints, Ints]:
-    """Return the rows by topic and rank, their ranks, and the position at which each topic begins."""
-    block = groups.topic
-    # If each topic is one group, groups need not be joined.
-    if groups.distinct:
-        block = np.repeat(np.arange(groups.number.size, dtype=np.int64), np.diff(groups.begin))
-    order = _order(block, comparable(table.value), articles)
-    begin = np.flatnonzero(np.diff(block[order], prepend=-1))
-    rank = ordinals(np.repeat(begin, np.diff(np.append(begin, order.size))))
-    return order, rank, begin
-
-
-def _order(block: Ints, score: npt.NDArray[np.floating], articles: Articles) -> Ints:
-    """Return the rows by topic and rank."""
-    same = block[1:] == block[:-1]
-    order = np.arange(block.size, dtype=np.int64)
-    if not (np.all(block[1:] >= block[:-1]) and np.all((score[1:] <= score[:-1]) | ~same)):
-        order = np.lexsort((-score, block)).astype(np.int64)
-        block, score = block[order], score[order]
-        same = block[1:] == block[:-1]
-    tied = same & (score[1:] == score[:-1])
-    if not tied.any():
-        return order
-    group = np.cumsum(np.append(False, ~tied))
-    places = np.flatnonzero(np.append(False, tied) | np.append(tied, False))
-    order[places] = _tied_in_order(order[places], group[places], articles)
-    return order
-
-
-def _tied_in_order(rows: Ints, group: Ints, articles: Articles) -> Ints:
-    """Return tied rows by doc_id descending, start and length within their group."""
-    article = articles.article[rows]
-    start = articles.passage.start[rows].astype(np.int64)
-    length = articles.passage.length[rows]
-    # Compare names only in groups with several articles.
-    mixed = _mixed(group, article)
-    if mixed.any():
-        several, number = np.unique(article[mixed], return_inverse=True)
-        names = order_numbers(at_rows(articles.table.doc_id, several).to_list())
-        group *= several.size
-        group[mixed] += several.size - 1 - names[number]
-    order = order_of(group, start)
-    of_one = (np.diff(group[order]) == 0) & (np.diff(start[order]) == 0)
-    if (np.diff(length[order])[of_one] < 0).any():
-        order = np.lexsort((length, start, group)).astype(np.int64)
-    return rows[order]
-
-
-def _mixed(group: Ints, article: Ints) -> Bools:
-    """Return whether the group of each row, ascending, has rows of several articles."""
-    begin = np.flatnonzero(np.diff(group, prepend=-1))
-    first = np.repeat(article[begin], np.diff(np.append(begin, group.size)))
-    several = np.zeros(int(group[-1]) + 1, dtype=np.bool_)
-    several[group[article != first]] = True
-    return several[group]
-
-
-def _describe(table: Table, row: int, other: int) -> str:
-    assert table.passage is not None  # noqa: S101  # for the type checker
-    start, length = table.passage.start, table.passage.length
-    spans = (
-        f"{start[at]:.0f}:{length[at]:.0f}" + (f" at {place}" if (place := table.place(at)) else "")
-        for at in sorted((row, other))
-    )
-    return f"{describe_document(table.query_id[row], table.doc_id[row])}: {' and '.join(spans)}"
-
+from .articles import articles_of, ranked_rows
+from .judgments import Judgments, Keys, comparable, document_keys
 
 #: Bytes of a file, and rows of a table, that a thread processes at a time: few enough for the processor
 #: cache, enough to outweigh the overhead of calls.
@@ -150,12 +41,7 @@ _LARGE = 1 << 28
 
 
 def match_table(judgments: Judgments, table: Table, lowest: float, threads: int = 1) -> JudgedRun:
-    """Match the table of a run in several threads.
-
-    Raises:
-        InputError: a document is a duplicate, or an id or score is missing.
-    """
-    table.check_ids()
+    """Match the table of a run in several threads."""
     groups = groups_of(judgments, table.query_id)
     judgments.lookup(lowest).prepare()
 
@@ -170,14 +56,7 @@ def match_table(judgments: Judgments, table: Table, lowest: float, threads: int 
 def read_pieces(
     paths: Iterable[str | os.PathLike[str]], threads: int
 ) -> Generator[Iterator[Table], None, None]:
-    """Yield the pieces of the file of each run; threads read ahead, also in later files.
-
-    Raises:
-        FileFormatError: the file or a line of it cannot be read.
-        OSError: the file cannot be read.
-    """
-    from ir_graded.io.files import run_pieces
-
+    """Yield the pieces of the file of each run; threads read ahead, also in later files."""
     loads = ((at, load) for at, path in enumerate(paths) for load in run_pieces(path, _PIECE, _FRAME))
 
     def read(step: tuple[int, Callable[[], Table]]) -> tuple[int, Table]:
@@ -191,24 +70,16 @@ def read_pieces(
 def match_pieces(
     judgments: Judgments, path: str | os.PathLike[str], pieces: Iterable[Table], lowest: float
 ) -> JudgedRun:
-    """Match the file of a run in pieces, or as a whole if it is not ordered by topic.
-
-    Raises:
-        InputError: as :func:`match_table`.
-        FileFormatError, OSError: as :func:`read_pieces`.
-    """
+    """Match the file of a run in pieces, or as a whole if it is not ordered by topic."""
     parts: list[Matched] = []
     unknown: set[str] = set()
     seen = np.zeros(judgments.levels.topics, dtype=np.bool_)
     for table in pieces:
-        table.check_ids()
         groups = groups_of(judgments, table.query_id)
         part = _match_rows(judgments, table, groups, lowest)
         again = part.topic[seen[part.topic]]
         if again.size:
             _warn_not_grouped(path, judgments.names[again.min()])
-            from ir_graded.io.files import read_file
-
             return match_table(judgments, read_file("run", path), lowest)
         seen[part.topic] = True
         parts.append(part)
@@ -217,17 +88,12 @@ def match_pieces(
 
 
 def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
-    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory.
-
-    Raises:
-        InputError: an id or a score is missing.
-    """
+    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory."""
     lookup = judgments.lookup(lowest)
     documents, ranks = [], []
     ties = _RankedTies()
     length, number = 0, np.zeros(0, dtype=np.int64)
     for table in tables:
-        table.check_ids()
         topic = groups_of(judgments, table.query_id).topic
         if (topic < 0).any():
             continue  # not in the qrels
@@ -278,16 +144,11 @@ class _RankedTies:
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
     """Return topic, document and rank of each row whose topic is in the qrels, for validated rows."""
     groups = groups_of(judgments, table.query_id)
-    if (groups.number < 0).any():
-        table, groups = _with_qrels(table, groups)
+    table, groups = _with_qrels(table, groups)
     articles = articles_of(table, groups.topic)
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
-    score, topic = comparable(table.value), groups.topic
-
-    def doc_ids(wanted: Ints) -> list[str]:
-        return at_rows(table.doc_id, wanted).to_list()
-
+    score, topic, doc_ids = comparable(table.value), groups.topic, partial(_ids_at, table.doc_id)
     every = np.arange(len(table), dtype=np.int64)
     hits = ranking.Hits(score, topic, doc_ids, every)
     rank, _ = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
@@ -317,8 +178,7 @@ def _parts(groups: ranking.Groups) -> list[slice]:
 
 def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> Matched:
     """Match rows with validated ids with the qrels."""
-    if (groups.number < 0).any():
-        table, groups = _with_qrels(table, groups)
+    table, groups = _with_qrels(table, groups)
     table.check_values()
     articles, rows_of = articles_of(table, groups.topic), (table, groups)
     if articles is not None:
@@ -327,11 +187,7 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     _check_duplicates(table, groups.topic, key)
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, table.doc_id, key)
-    score = comparable(table.value)
-
-    def doc_ids(wanted: Ints) -> list[str]:
-        return at_rows(table.doc_id, wanted).to_list()
-
+    score, doc_ids = comparable(table.value), partial(_ids_at, table.doc_id)
     rows = ranking.Rows(score, groups, doc_ids)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
     rank, ties = ranking.ranks(rows, hits)
@@ -346,10 +202,12 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
 
 
+def _ids_at(doc_id: pl.Series, rows: Ints) -> list[str]:
+    return at_rows(doc_id, rows).to_list()
+
+
 def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:
     """Return groups of neighbouring rows of one topic, with its number or -1 if it is not in the qrels."""
-    import polars as pl
-
     changes = (query_id[1:] != query_id[:-1]).to_numpy()
     begin = np.concatenate(([0] if len(query_id) else [], np.flatnonzero(changes) + 1)).astype(np.int64)
     names = at_rows(query_id, begin)
@@ -372,6 +230,8 @@ def _unknown(table: Table, groups: ranking.Groups) -> set[str]:
 
 def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Groups]:
     """Return the rows of topics that are in the qrels."""
+    if (groups.number >= 0).all():
+        return table, groups
     rows = np.flatnonzero(groups.topic >= 0)
     kept = groups.number >= 0
     begin = np.concatenate(([0], np.cumsum(np.diff(groups.begin)[kept])))

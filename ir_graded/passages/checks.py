@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.segments import Ints
-from ir_graded.io.annotations import read_lengths, rows_beyond
+from ir_graded.io.lengths import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
 from ir_graded.io.table import Table
-from ir_graded.matching.judgments import Articles, articles_of
+from ir_graded.matching.articles import Articles, articles_of, order_rows
 from ir_graded.matching.match import prepare_qrels
-from ir_graded.matching.tables import groups_of, order_rows
+from ir_graded.matching.tables import groups_of
 from ir_graded.meta.options import check_choice
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.records import Node, indexed_span
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import as_text, column_names, from_columns
+from ir_graded.io.table import column_names, from_columns, is_frame
+from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import CharP, CharR
@@ -106,7 +107,7 @@ def text_of(texts: Any, doc_id: str, *kinds: type[Any]) -> Any:
 
 def _check_columns(name: str, table: Any) -> None:
     """Raise InputError for a table without the columns doc_id, start and length."""
-    present = column_names(table) if hasattr(table, "columns") or hasattr(table, "column_names") else ()
+    present = column_names(table) if is_frame(table) else ()
     if missing := [column for column in _TYPES if column not in present]:
         raise InputError(f"{name}: expected a table with {', '.join(_TYPES)}; it lacks {', '.join(missing)}")
 
@@ -277,7 +278,8 @@ def precision_omega(qrels: Any, chunks: Any, *, rel: float = 1, touching: bool =
     _check_columns("chunks", chunks)
     doc_id, *of_spans = (chunks[name] for name in _TYPES)
     size = len(doc_id)
-    table = from_columns("chunks", [""] * size, doc_id, [0.0] * size, lambda row: f"row {row}", of_spans)
+    columns = [""] * size, doc_id, [0.0] * size
+    table = from_columns("chunks", columns, lambda row: f"row {row}", of_spans)
     code = {name: number for number, name in enumerate(dict.fromkeys(table.doc_id.to_list()))}
     _warn(judgments, gold, code, rel)
     document = np.array([code.get(name, -1) for name in judgments.doc_ids], dtype=np.int64)

@@ -15,7 +15,8 @@ from ir_graded.core.segments import Ints
 from ir_graded.core.views import f_score
 from ir_graded.errors import InputError, ParameterError, format_ids, printable, short_repr
 from ir_graded.io.sources import passage_table
-from ir_graded.io.table import Table, as_text
+from ir_graded.io.table import Table
+from ir_graded.io.values import as_text
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import match_table
 from ir_graded.measures.params import CUTOFF, REL, Param

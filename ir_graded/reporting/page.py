@@ -21,7 +21,7 @@ from ir_graded.errors import ParameterError
 from ir_graded.evaluation.score_intervals import MOST_IMPUTED
 from ir_graded.evaluation.ties import OpenByTies
 from ir_graded.io.sources import is_path_or_dataset_id
-from ir_graded.io.table import as_text
+from ir_graded.io.values import as_text
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import statistic
 from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.core.facets import SPAN, VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers, needs_passages, wanted_columns
 from ir_graded.evaluation.upstream import scorers_here
-from ir_graded.io.table import PASSAGE_COLUMNS, Table, describe_document, from_frame
-from ir_graded.matching import judgments as qrels_of
+from ir_graded.io.table import Table, from_frame
+from ir_graded.io.values import describe_document
 from ir_graded.matching.judgments import Judgments, compares_single_precision
+from ir_graded.matching.qrels import from_table
 from ir_graded.matching.tables import match_ranked
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
@@ -90,10 +91,10 @@ def evaluate(
         raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
     judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
     given = {"qrels": judged, "run": ranked}
-    passages = frozenset(kind for kind, frame in given.items() if set(PASSAGE_COLUMNS) <= set(frame.columns))
+    passages = frozenset(kind for kind, frame in given.items() if set(SPAN.columns) <= set(frame.columns))
     lacking = [kind for kind in given if kind not in passages]
     for measure in filter(needs_passages, wanted if lacking else []):
-        columns = " and ".join(PASSAGE_COLUMNS)
+        columns = " and ".join(SPAN.columns)
         raise InputError(f"{measure} needs passages: the {lacking[0]}'s DataFrame lacks {columns}")
     scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
     if not scale and judged.isEmpty():
@@ -297,10 +298,10 @@ class Scoring:
         if self.judged is not None:
             everything = self.judged.value
             table = everything.filter(pc.is_in(everything["query_id"], table["query_id"].combine_chunks()))
-        return qrels_of.from_table(self._table("qrels", table, ""), self.scale, wanted_columns(self.measures))
+        return from_table(self._table("qrels", table, ""), self.scale, wanted_columns(self.measures))
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
-        names = ["query_id", "doc_id", "value", *(PASSAGE_COLUMNS if kind in self.passages else ())]
+        names = ["query_id", "doc_id", "value", *(SPAN.columns if kind in self.passages else ())]
         columns = dict(zip(names, rows.select(names).columns, strict=True))
         columns[VALUE_COLUMNS[kind]] = columns.pop("value")
         return from_frame(kind, type(rows).from_pydict(columns), lambda _: where)

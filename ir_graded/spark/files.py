@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
-from ir_graded.core.facets import VALUE_COLUMNS
+from ir_graded.core.facets import SPAN, VALUE_COLUMNS
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.formats import INTEGER, LETTERS, NO_ITERATION
-from ir_graded.io.table import PASSAGE_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -201,13 +200,13 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
     if frame.isStreaming:
         raise InputError(f"{kind}: a stream cannot be evaluated; write it to a table and pass that")
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
-    _check_columns(kind, frame, [*wanted, "run", *PASSAGE_COLUMNS])
+    _check_columns(kind, frame, [*wanted, "run", *SPAN.columns])
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise InputError(
             f"{kind}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
         )
-    numbers = [wanted[2], *(name for name in PASSAGE_COLUMNS if set(PASSAGE_COLUMNS) <= set(frame.columns))]
+    numbers = [wanted[2], *(name for name in SPAN.columns if set(SPAN.columns) <= set(frame.columns))]
     named = kind == "run" and "run" in frame.columns
     _check_types(kind, frame, ids=[*wanted[:2], *(["run"] if named else [])], numbers=numbers)
     run = []

@@ -206,7 +206,7 @@ def test_lengths_of_every_form(tmp_path):
         ({"b": 3}, "no length is given for 1 documents of the run: 'a'"),
         ({"a": -1}, "document 'a' .row 0. has length -1"),
         ({"a": 1.5}, "has length 1.5"),
-        (pd.DataFrame({"doc_id": ["a", "a"], "length": [1, 2]}), "length 1 at row 0 and 2 at row 1"),
+        (pd.DataFrame({"doc_id": ["a", "a"], "length": [1, 2]}), "length 2, but 1 in an earlier row"),
         (pd.DataFrame({"doc_id": ["a"]}), "has no column length"),
         ([("a", 9)], "lengths are .*; give a mapping from doc_id"),
         (5, "lengths are 5; give a mapping"),

@@ -173,7 +173,7 @@ def test_topics_of_two_types_that_are_equal_as_text_are_rejected(form, ids):
     for kind, other in (("qrels", {"11": {"a": 1.0}}), ("run", {"11": {"a": 1}})):
         table = OBJECTS[form](kind, [(ids[0], "a", 1), (ids[1], "b", 1)])
         given = (table, other) if kind == "qrels" else (other, table)
-        with pytest.raises(InputError, match=rf"{kind}: query_id: two topics are the same as text: '11'"):
+        with pytest.raises(InputError, match=rf"{kind}: query_id: .*11.* and .*11.* are the same as text"):
             ir_graded.evaluate("Q", *given)
 
 

@@ -210,7 +210,7 @@ def test_a_parquet_run_replaced_between_its_pieces_is_rejected(tmp_path):
     run, other = tmp_path / "run.parquet", tmp_path / "other.parquet"
     write_parquet(run, 1)
     write_parquet(other, -1)
-    pieces = parquet.parquet_pieces(run, 20)
+    pieces = parquet.read_parquet("run", run, 20)
     assert next(pieces)[0]["score"][0] > 0
     other.replace(run)
     with pytest.raises(FileFormatError, match=r"run\.parquet: was changed while it was read"):

@@ -36,8 +36,8 @@ pytestmark = pytest.mark.filterwarnings("error")
 def test_a_format_describes_its_own_line(format):
     fields = format.layout.split()
     assert len(fields) == format.width
-    assert fields[format.query_id] == "topic"
-    assert fields[format.doc_id] in ("doc", "file", "pmid")
+    assert fields[format.places["query_id"]] == "topic"
+    assert fields[format.places["doc_id"]] in ("doc", "file", "pmid")
     assert fields[format.value] in ("score", "level", "L<level>", "<level>", "S|A|B|C", "rsv")
     assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
     assert named(format.kind, format.name) is format
@@ -101,11 +101,7 @@ def test_an_unknown_format_is_rejected_before_the_file_is_opened(tmp_path):
         read_run_file(tmp_path / "none.txt", format="csv")
 
 
-PASSAGES = Format(
-    *("passages", "run", 5, 0, 1, 4),
-    layout="topic doc start length score",
-    extra=(("start", 2), ("length", 3)),
-)
+PASSAGES = Format("passages", "run", "topic doc start length score", "query_id doc_id start length score")
 
 
 def test_a_format_may_have_integer_columns():
@@ -135,7 +131,7 @@ def test_an_integer_column_rejects_other_values(text):
 
 
 def test_the_value_may_be_the_last_field_or_an_extra_column():
-    swapped = Format("swapped", "run", 4, 1, 0, 2, layout="doc topic score start", extra=(("start", 3),))
+    swapped = Format("swapped", "run", "doc topic score start", "doc_id query_id score start")
     frame, _ = parse_block(b"d q 0.5 3\n", swapped, 1, "run.txt")
     assert frame.rows() == [("q", "d", 0.5, 3)]
 

@@ -62,7 +62,14 @@ def plain_reader(content, format):  # noqa: C901, PLR0911, PLR0912  # the format
             marks.append((fields[format.value] + fields[3], number))
         elif format.review is not None and fields[1] in LETTERS:
             doubtful.append(number)
-        rows.append((fields[format.query_id], fields[format.doc_id], float(text), *map(int, extra)))
+        rows.append(
+            (
+                fields[format.places["query_id"]],
+                fields[format.places["doc_id"]],
+                float(text),
+                *map(int, extra),
+            )
+        )
         numbers.append(number)
     # The first B decides which of the two kinds of files it is.
     marks_of_b = [mark for mark, _ in marks if mark[0] == "B"]

@@ -251,7 +251,7 @@ def test_a_probability_that_is_not_a_number_names_the_line_if_it_is_needed(tmp_p
     path.write_text(f"{INTENTS}1,i,a,1,1\n1,j,a,1,high\n")
     run = {"1": {"a": 1.0}}
     assert ir_graded.evaluate("AP", path, run).values.tolist() == [[[1.0]]]
-    problem = r"document 'a' \(.*q\.csv, line 3\): the probability: could not convert string to float: 'high'"
+    problem = r"document 'a' \(.*q\.csv, line 3\): the probability 'high' is not a number"
     with pytest.raises(FileFormatError, match=problem):
         ir_graded.evaluate("D(measure='nDCG')@2", path, run)
 
@@ -351,7 +351,7 @@ def test_frames_of_the_other_kind_are_errors_that_say_so():
 def test_a_record_without_a_field_is_an_error():
     records = frame("run", NAMES["run"][1]).to_dict("records")
     del records[2]["score"]
-    with pytest.raises(InputError, match=r"item 2 is .*, expected a dict with qid, docno, score"):
+    with pytest.raises(InputError, match=r"run: topic .*item 2.*: the score is missing"):
         scores("run", records)
 
 

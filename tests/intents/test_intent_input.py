@@ -281,9 +281,9 @@ def test_invalid_columns_are_rejected(columns, problem):
         ),
         ({"t": 5}, "topic 't': expected a dict by intent, found 5"),
         (5, "intents: cannot read 5; give a dict of dicts by topic and intent"),
-        ({"t": {None: 1}}, "topic 't', intent None: the topic or the intent is missing"),
-        ({"t": {1: 0.3, "1": 0.3}}, "intents: topic 't': the intents 1 and '1' are the same as text"),
-        ({1: {"a": 1}, "1": {"b": 1}}, "intents: the topics 1 and '1' are the same as text"),
+        ({"t": {None: 1}}, "topic 't': intent: an id is missing"),
+        ({"t": {1: 0.3, "1": 0.3}}, "intents: topic 't': intent: 1 and '1' are the same as text"),
+        ({1: {"a": 1}, "1": {"b": 1}}, "intents: topic: 1 and '1' are the same as text"),
         ({"t": {"1": ()}}, "topic 't', intent '1': () must be a probability, or a pair of"),
         ({"t": {"1": [1, "nav", 2]}}, "intent '1': [1, 'nav', 2] must be a probability, or a pair of"),
         (
