@@ -238,8 +238,11 @@ def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
 
 
 def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bools) -> None:
+    # Not in the type of the levels, which may be too small for the limit.
+    highest = float(level.max(where=shown, initial=0))
     for scorer in scorers:
-        if (above := shown & (level > scorer.highest_level)).any():
+        if highest > scorer.highest_level:
+            above = shown & (level > level.dtype.type(scorer.highest_level))
             row, column = np.argwhere(above)[0].tolist()
             raise InputError(
                 f"{scorer}: relevance[{row}, {column}] is {level[row, column]}, above "

@@ -134,7 +134,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents, "lengths": lengths}
-    return Request(measures, qrels, runs, **options, beyond=beyond).scores(progress=progress)[0]
+    return Request(read_measures(measures), qrels, runs, **options, beyond=beyond).scores(progress=progress)[
+        0
+    ]
 
 
 def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:

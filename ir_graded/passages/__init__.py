@@ -1,9 +1,8 @@
 """Passages of articles and chunks: XML submissions, runs of other libraries, checks, and views of a topic."""
 
-from .checks import check_submission
 from .chunks import chunk_table, citations, precision_omega, run_of_chunks, to_characters
 from .findings import Findings, Strip, show
-from .submissions import read_submission
+from .submissions import check_submission, read_submission
 
 __all__ = [
     "Findings",

@@ -22,7 +22,7 @@ from ir_graded.matching.tables import match_table
 from ir_graded.measures.params import CUTOFF, REL, Param
 from ir_graded.measures.passages import F_BETA
 
-from .checks import rows_by_rank
+from .submissions import rows_by_rank
 from .chunks import text_of
 
 if TYPE_CHECKING:
