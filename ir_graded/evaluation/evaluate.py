@@ -134,9 +134,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents, "lengths": lengths}
-    return Request(read_measures(measures), qrels, runs, **options, beyond=beyond).scores(progress=progress)[
-        0
-    ]
+    request = Request(read_measures(measures), qrels, runs, **options, beyond=beyond)
+    return request.scores(progress=progress)[0]
 
 
 def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:

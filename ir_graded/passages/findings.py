@@ -22,8 +22,8 @@ from ir_graded.matching.tables import match_table
 from ir_graded.measures.params import CUTOFF, REL, Param
 from ir_graded.measures.passages import F_BETA
 
-from .submissions import rows_by_rank
 from .chunks import text_of
+from .submissions import rows_by_rank
 
 if TYPE_CHECKING:
     import polars as pl
