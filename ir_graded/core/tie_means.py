@@ -178,12 +178,8 @@ class TiedDocuments(Generic[Counted]):
     def _by_document(
         self, groups: Ints, depth: Ints, stop: Floats, go_on: Floats, value: Floats
     ) -> Iterator[tuple[Ints, Floats]]:
-        """Yield groups with the mean probability to stop at each of their first places.
-
-        It is the product of ``go_on`` above times ``stop`` at the place. A second row has it times the sum of
-        the values down to the place, unless all are 0. ``passes`` has the products over the first places.
-        Documents are inserted one by one into all groups at once.
-        """
+        """Yield groups with the mean probability to stop at each of their first places."""
+        # The product of ``go_on`` above times ``stop``; a second row has it times the values down to there.
         groups = groups[np.argsort(-self.m[groups], kind="stable")]  # largest first
         rows = 1 + int(value.any())
         # Parts that fit in the cache: each step goes over all their means.
@@ -359,13 +355,9 @@ def _chunks(size: Ints) -> Iterator[slice]:
 
 
 class _Places:
-    """The places j = 1..q of each of some owners, one owner after the other.
+    """The places j = 1..q of each of some owners, one owner after the other."""
 
-    Attributes:
-        owner: owner of each place.
-        place: j.
-        begin, end: first place of each owner, and one past its last.
-    """
+    # ``owner`` and ``place`` are those of each place; ``begin`` and ``end`` bound those of each owner.
 
     def __init__(self, t: Ints, q: Ints, topic: Ints) -> None:
         self.end: Ints = np.cumsum(q)

@@ -160,12 +160,8 @@ def lowest_rel(measure: Measure) -> float:
 
 
 def _groups_of_calls(measures: Iterable[Measure]) -> list[list[Measure]]:
-    """Return measures in groups, one for each call of ir-measures, so that they cannot affect each other.
-
-    In one call, its provider for pyndeval gives 0 for all parameters but the first, that for pytrec_eval adds
-    nDCG and counts to a call with other gains or ``judged_only``, and recalls with two equal decimals become
-    one.
-    """
+    """Return measures in groups, one for each call of ir-measures, so that they cannot affect each other."""
+    # In one call, pyndeval gives 0 for all parameters but the first, and pytrec_eval merges equal decimals.
     groups: dict[tuple[object, ...], list[Measure]] = {}
     shared: Counter[tuple[object, ...]] = Counter()
     for measure in measures:

@@ -190,11 +190,8 @@ def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers
 
 
 def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b" ") -> pl.DataFrame | None:
-    """Parse a text with ``white`` separate white characters; return None if a line is wrong.
-
-    A line that is too short lacks its last field. Otherwise, a line that is too long, or white space that is
-    not the separator, makes the number of white characters too large. Polars checks that the text is UTF-8.
-    """
+    """Parse a text with ``white`` separate white characters; return None if a line is wrong."""
+    # Too few fields leave the last one null; too many make the number of white characters too large.
     if white is None:
         return None
     if not text:

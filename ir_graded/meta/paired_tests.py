@@ -142,12 +142,7 @@ Outcome = tuple[Floats, Floats | None]
 
 
 def _smallest_tukey_asl(topics: int, n_resamples: float, _two_sided: bool, runs: int) -> float:
-    """Return the smallest ASL of Tukey's test that can be known; infinite replicates are allowed.
-
-    The scores of two of the m systems go to any two systems, the same two on all n topics, in at least
-    ``m (m - 1)`` of ``(m (m - 1))^n`` cases. B replicates show no ASL below ``1 / (B + 1)``, which counts
-    the observed scores as a replicate.
-    """
+    """Return the smallest ASL of Tukey's test that can be known; infinite replicates are allowed."""
     of_all_permutations = float(runs * (runs - 1)) ** (1 - topics)
     return max(of_all_permutations, 1 / (n_resamples + 1))
 
