@@ -137,7 +137,7 @@ def _note_of_levels(table: Table, document: Ints, level: Floats) -> str:
 
 
 def _by_unit(table: Table, facet: Facet, values: Any, topic: Ints, unit: Ints) -> npt.NDArray[Any]:
-    """Return the value of a further column for each unit; an error if rows of a unit have different values."""
+    """Return the value of a further column for each unit; an error if rows of a unit differ."""
     if facet.kind == "id":
         # As numbers, distinct within topics, and for units without an id.
         number = first_rows(pl.DataFrame({"topic": topic, "id": values}))
