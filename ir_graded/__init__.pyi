@@ -8,7 +8,7 @@ from .evaluation.collection_statistics import (
     CollectionStatistics as CollectionStatistics,
     collection_statistics as collection_statistics,
 )
-from .evaluation.evaluate import evaluate as evaluate
+from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as evaluate_collections
 from .evaluation.explain import Explanation as Explanation, explain as explain
 from .evaluation.judgment_comparison import (
     JudgmentComparison as JudgmentComparison,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -11,75 +12,65 @@ from xml.etree import ElementTree as ET
 import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
-from ir_graded.meta.baseline import NothingToLoseWarning, Regressions, regressions
+from ir_graded.meta.differences import VERDICTS, Differences, NothingToLoseWarning, differences, p_text
 from ir_graded.meta.samples import TooFewTopicsWarning
+from ir_graded.plots.style import plural
 
 from . import options
-from .output import FORMATS, Leaderboard, json_line, places as with_places, show
+from .output import frame_text, json_line, places as with_places, show
 
-#: Exit code if a run is worse.
-WORSE = 1
-_VALUES = ["baseline", "mean", "difference", "p", "p_corrected", "minimum_detectable"]
-_JUDGED = ["judged", "baseline_judged"]
+#: Exit codes if a run is worse, and if none is but one may be.
+WORSE, INCONCLUSIVE = 1, 3
+_VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p", "p_corrected"]
+_DETAILS = ["minimum_detectable", "judged", "baseline_judged"]
 
 
-def _sentences(found: Regressions, digits: int) -> str:
-    """Return how many comparisons failed, how they were tested and the smallest loss that they detect."""
+def _sentences(found: Differences, digits: int) -> str:
+    """Return the verdicts, how they were tested and the smallest loss that the tests detect."""
     import numpy as np
 
-    tests, worse = found.p.size, int(found.worse.sum())
-    scopes = [f"{found.topics[0]} topics"] + [
-        f"the {topics} of slice {name}"
-        for name, topics in zip(found.slices[1:], found.topics[1:], strict=True)
-    ]
+    counts = Counter(found.verdict)
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    topics = dict(zip(found.slice, found.topics.tolist(), strict=True))
+    scopes = {
+        name: f"{size} topics" if at == 0 else f"the {size} of slice {name}"
+        for at, (name, size) in enumerate(topics.items())
+    }
     said = (
-        f"{worse} of {tests} comparisons with {found.baseline} worse (loss above {found.tolerance:g}, "
-        f"corrected p below {found.alpha:g}). One-sided {found.test} test on {', on '.join(scopes)}, "
-        f"correction {found.correction}."
+        f"{plural(len(found.verdict), 'comparison')} with {found.baseline[0]}: {said} "
+        f"(tolerance {found.tolerance:g}, alpha {found.alpha:g}). One-sided {found.test} test on "
+        f"{', on '.join(scopes.values())}, correction {found.correction}."
     )
-    losses, undefined = [], False
-    rows = zip(scopes, found.minimum_detectable, found.smallest_p_corrected, strict=True)
-    for scope, detectable, least in rows:
-        if (least >= found.alpha).any():
-            continue  # the test used can find no loss
-        undefined |= bool(np.isnan(detectable).any())
-        if not np.isnan(detectable).all():
-            losses.append(f"{with_places(float(np.nanmax(detectable)), digits)} on {scope}")
+    detectable = np.array(found.minimum_detectable)
+    losses = []
+    for name, scope in scopes.items():
+        of_slice = detectable[[part == name for part in found.slice]]
+        if not np.isnan(of_slice).all():
+            losses.append(f"{with_places(float(np.nanmax(of_slice)), digits)} on {scope}")
     if losses:
-        beyond = " and this tolerance" if found.tolerance else ""
-        said += (
-            f" A one-sided paired t test at alpha={found.alpha_of_each:.3g}{beyond} detects a loss of "
-            f"{', of '.join(losses)} with probability .8."
-        )
-    if undefined:
+        said += f" A loss of {', of '.join(losses)} is detected with probability .8."
+    if np.isnan(detectable).any():
         said += " minimum_detectable is not defined (nan) where all topics have the same difference."
     return said
 
 
-def _table(style: str) -> Callable[[Regressions, int], str]:
-    def write(found: Regressions, digits: int) -> str:
-        frame = found.to_frame()
-        labels = ["run", "measure", *(["slice"] if len(found.slices) > 1 else [])]
-        verdict = ["worse" if worse else "ok" for worse in frame["worse"]]
-        cells = frame[_VALUES + _JUDGED].to_numpy().tolist()
-        rows = [
-            ([str(label) for label in of_row], [*values, said])
-            for of_row, values, said in zip(frame[labels].to_numpy().tolist(), cells, verdict, strict=True)
-        ]
-        table = FORMATS[style](
-            Leaderboard(labels, [*_VALUES, *_JUDGED, "verdict"], rows, "statistic"), digits
-        )
+def _table(style: str) -> Callable[[Differences, int, set[str]], str]:
+    def write(found: Differences, digits: int, _failing: set[str]) -> str:
+        labels = ["run", "measure", *(["slice"] if len({*found.slice}) > 1 else [])]
+        frame = found.to_frame().set_index(labels)[[*_VALUES, *_DETAILS, "verdict"]]
+        table = frame_text(frame, labels, style, digits)
         return "\n\n".join([table, *map(printable, (_sentences(found, digits), *found.notes))])
 
     return write
 
 
-def _json(found: Regressions, digits: int) -> str:
+def _json(found: Differences, digits: int, _failing: set[str]) -> str:
     rows = [
         json.loads(json_line({str(name): _plain(value, digits) for name, value in row.items()}))
         for row in found.to_frame().to_dict("records")
     ]
-    names = ("baseline", "alpha", "tolerance", "test", "correction", "n_resamples", "passed", "notes")
+    names = ["alternative", "test", "correction", "family", "alpha", "tolerance", "n_resamples"]
+    names += ["passed", "notes"]
     return json.dumps({**{name: getattr(found, name) for name in names}, "comparisons": rows}, indent=2)
 
 
@@ -89,18 +80,18 @@ def _plain(value: Any, digits: int) -> Any:
     return round(value, digits) if isinstance(value, float) and digits >= 0 else value
 
 
-def _junit(found: Regressions, digits: int) -> str:
-    """Return JUnit XML with a test case per comparison, which fails if the run is worse."""
-    suite = ET.Element("testsuite", name="ir_graded compare", tests=str(found.p.size), errors="0")
-    suite.set("failures", str(int(found.worse.sum())))
+def _junit(found: Differences, digits: int, failing: set[str]) -> str:
+    """Return JUnit XML with a test case per comparison, which fails by its verdict."""
+    suite = ET.Element("testsuite", name="ir_graded compare", tests=str(len(found.verdict)), errors="0")
+    suite.set("failures", str(sum(verdict in failing for verdict in found.verdict)))
     for row in found.to_frame().to_dict("records"):
         name = printable(f"{row['measure']} on {row['slice']}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
-        values = {name: with_places(float(row[name]), digits) for name in _VALUES + _JUDGED}
-        said = ", ".join(f"{name} {value}" for name, value in values.items())
-        if row["worse"]:
-            message = f"{values['difference']} against {found.baseline}, p {values['p_corrected']}"
-            ET.SubElement(case, "failure", message=printable(message), type="worse").text = said
+        values = {name: with_places(float(row[name]), digits) for name in _VALUES + _DETAILS}
+        said = ", ".join(f"{name} {value}" for name, value in {"verdict": row["verdict"], **values}.items())
+        if row["verdict"] in failing:
+            message = f"{values['difference']} against {row['baseline']}, p {p_text(row['p_corrected'])}"
+            ET.SubElement(case, "failure", message=printable(message), type=row["verdict"]).text = said
         else:
             ET.SubElement(case, "system-out").text = said
     if found.notes:
@@ -109,7 +100,7 @@ def _junit(found: Regressions, digits: int) -> str:
     return ET.tostring(suite, encoding="unicode")
 
 
-_OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
+_OUTPUTS: dict[str, Callable[[Differences, int, set[str]], str]] = {
     "table": _table("table"),
     "markdown": _table("markdown"),
     "json": _json,
@@ -120,12 +111,19 @@ _OUTPUTS: dict[str, Callable[[Regressions, int], str]] = {
 @click.command()
 @options.qrels
 @click.argument("baseline")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@options.runs
 @options.measures
 @click.option(
-    "--fail-if", type=click.Choice(["worse"]), help="Exit with 1 if a RUN is worse, otherwise with 0."
+    "--fail-if",
+    type=click.Choice(["worse", "inconclusive"]),
+    help="Exit with 1 if a RUN is worse; with inconclusive also with 3 if none is, but one may be.",
 )
-@options.of(regressions)
+@options.of(differences, "alternative", "family")
+@click.option(
+    "--weights",
+    metavar="FILE",
+    help="Weights of topics, such as their traffic. FILE: lines of topic and weight.",
+)
 @click.option(
     "--slices",
     metavar="FILE",
@@ -156,12 +154,16 @@ def compare(  # one parameter an option
     """Find RUNs that are worse than BASELINE.
 
     A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
-    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any slice, 0 if
-    none is, and 2 if something could not be read or computed, or if none is and a test can never fail: it has
-    too few topics, or BASELINE scores 0.
+    significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any slice, and 0
+    if none is. With --fail-if inconclusive, which needs a tolerance, the exit code is 0 only if each RUN is
+    shown to be better, equivalent or not worse, 1 if one is worse, and 3 otherwise. It is 2 if something
+    could not be read or computed, or if none is worse and a test can never fail: it has too few topics, or
+    BASELINE scores 0.
     """
     from ir_graded.evaluation.run_comparison import compare_runs
 
+    if fail_if == "inconclusive" and not chosen["tolerance"]:
+        raise click.UsageError("--fail-if inconclusive needs --tolerance above 0")
     never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
     impossible: list[str] = []
     show_warning = warnings.showwarning
@@ -183,5 +185,7 @@ def compare(  # one parameter an option
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
         warnings.warn(message, CoverageWarning, stacklevel=1)
-    show(_OUTPUTS[output](found, places))
-    return WORSE if fail_if and not found.passed else 0
+    show(_OUTPUTS[output](found, places, {"worse", fail_if or "worse"}))
+    if fail_if and not found.passed:
+        return WORSE
+    return INCONCLUSIVE if fail_if == "inconclusive" and "inconclusive" in found.verdict else 0

@@ -23,13 +23,13 @@ from .compare import compare
 from .evaluate import demo, evaluate, explain, passages
 from .measures import measures
 from .report import report
-from .statistics import judgments, meta, plan, significance, statistics
+from .statistics import across, judgments, meta, plan, ranks, significance, statistics
 
 #: Options by the parameters they set, which messages name.
 _OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        *("alpha", "baseline", "confidence", "depth", "difference", "n_resamples", "n_samples"),
+        *("alpha", "baseline", "confidence", "correction", "depth", "difference", "n_resamples", "n_samples"),
         *("power", "provider", "test", "ties", "tolerance", "top_k"),
     )
 } | {"rng": "--seed"}
@@ -75,7 +75,7 @@ def commands() -> None:
 
 
 for command in (
-    *(evaluate, compare, explain, meta, significance, plan, judgments, statistics),
+    *(evaluate, compare, ranks, across, explain, meta, significance, plan, judgments, statistics),
     *(measures, passages, demo, report),
 ):
     commands.add_command(command)

@@ -16,6 +16,7 @@ import numpy as np
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
 from ir_graded.evaluation.scores import Scores, in_latex, in_markdown
+from ir_graded.meta.differences import p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 #: Topic in the rows of aggregates, as in trec_eval.
 ALL_TOPICS = "all"
 _ALL_DIGITS = -1
+#: Columns of p-values.
+_P_VALUES = ("p", "p_corrected", "p_first", "q_p")
 
 
 def show(text: str) -> None:
@@ -36,7 +39,12 @@ def show(text: str) -> None:
 def frame_text(
     frame: pd.DataFrame, labels: list[str], output: str, digits: int, kind: str = "statistic"
 ) -> str:
-    """Return a table in a format: the levels of the index are the row labels, the columns the values."""
+    """Return a table in a format: the levels of the index are the row labels, the columns the values.
+
+    p-values have three decimals in tables that people read, and all digits in the others.
+    """
+    if output in {"table", "markdown", "latex"}:
+        frame = frame.assign(**{name: frame[name].map(p_text) for name in frame if name in _P_VALUES})
     rows = [
         ([str(name) for name in (names if isinstance(names, tuple) else (names,))], list(row))
         for names, *row in frame.astype(object).itertuples()

@@ -21,6 +21,7 @@ from .output import show
 @options.of(page)
 @options.intents
 @options.groups
+@click.option("--weights", metavar="FILE", help="Weights of topics: lines of topic and weight.")
 @click.option("--title", default="", help="Heading of the page.")
 @click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
 @options.quiet
@@ -36,7 +37,7 @@ def report(
     """Write an HTML report on RUNs: leaderboard, topics, figures.
 
     QRELS and RUNs are as in `ir_graded evaluate`. Means have bootstrap confidence intervals. With a
-    --baseline each run is tested against it (--test, Holm's correction, alpha is 1 - confidence). The page
+    --baseline each run is tested against it (--test, --correction; alpha is 1 - confidence). The page
     works offline and describes how each number was computed.
     """
     context = click.get_current_context()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ir_graded import meta as statistics_of
-from ir_graded.errors import CoverageWarning, InputError
+from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
+from ir_graded.evaluation.scores import Scores
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
@@ -235,3 +237,54 @@ def plan(source: Source, difference: float, output: str, places: int, **chosen: 
         }
     show(frame_text(pd.DataFrame([*rows.values()], [*rows]), ["measure"], output, places))
     source.write_figures(lambda: {"topic_set_size": topic_set_sizes(found)})
+
+
+@click.command()
+@sources.source
+@click.option("--by", "measure", metavar="MEASURE", help="Measure of the ranks; by default the first.")
+@options.of(statistics_of.ranks)
+@options.table
+def ranks(source: Source, measure: str | None, output: str, places: int, **chosen: Any) -> None:
+    """Print confidence sets for the ranks of RUNs, and which are tied for first.
+
+    QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`.
+    """
+    if measure is not None:
+        measure = source.printed_name(measure)
+    found = statistics_of.ranks(source.scores, measure, **chosen)
+    table = found.to_frame().astype({"tied_first": int})
+    show(frame_text(table.set_index("run"), ["run"], output, places))
+    source.write_figures(lambda: {"ranks": found.plot()})
+
+
+@click.command()
+@click.argument("collections", nargs=-1, required=True, metavar="NAME=FILE...")
+@click.option("--baseline", required=True, metavar="RUN", help="Run that the others are compared with.")
+@options.of(statistics_of.across_collections)
+@options.table
+def across(collections: tuple[str, ...], baseline: str, output: str, places: int, **chosen: Any) -> None:
+    """Compare runs with a baseline on several collections, and combine the differences.
+
+    FILE holds the scores of the runs on collection NAME, as `ir_graded evaluate --save` writes them. After
+    the rows of the collections come their mean and, for collections like them, random effects; then how much
+    the collections differ, and the interval for a further one.
+    """
+    files: dict[str, str] = {}
+    for text in collections:
+        name, _, file = text.partition("=")
+        if not name or not file or name in files:
+            raise click.UsageError(f"{short_repr(text)} must be NAME=FILE, each NAME once")
+        files[name] = file
+    scores = {}
+    for name, file in files.items():
+        try:
+            scores[name] = Scores.from_json(Path(file).read_bytes())
+        except FileFormatError as error:
+            raise FileFormatError(f"{file}: {error}") from None
+    found = statistics_of.across_collections(scores, baseline, **chosen)
+    labels = ["run", "measure", "collection"]
+    rows, summary = (table.set_index(labels[:n]) for table, n in ((found.to_frame(), 3), (found.summary, 2)))
+    tables = [frame_text(rows, labels, output, places)]
+    if output in ("table", "markdown"):
+        tables.append(frame_text(summary, labels[:2], output, places))
+    show("\n\n".join(tables))

@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
-from ir_graded.errors import ParameterError, short_repr
+from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import add_intents, ensure_rereadable, named_runs, passage_table, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
@@ -136,6 +136,40 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents, "lengths": lengths}
     request = Request(read_measures(measures), qrels, runs, **options, beyond=beyond)
     return request.scores(progress=progress)[0]
+
+
+def evaluate_collections(
+    measures: Iterable[str | Measure] | str | Measure,
+    collections: Mapping[str, tuple[Any, Any]],
+    **options: Any,
+) -> dict[str, Scores]:
+    """Score runs on several collections, as input of ``meta.across_collections``.
+
+    Args:
+        measures: as for ``evaluate``.
+        collections: qrels and runs of each collection, ``{"covid": (qrels, runs), ...}``; runs of one system
+            have the same name in all.
+        options: options of ``evaluate``, for all collections.
+
+    Returns:
+        The scores by the names of the collections.
+
+    Raises:
+        InputError: a value is not a pair of qrels and runs; the qrels or a run cannot be scored.
+
+    Example:
+        >>> import ir_graded
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 1.0, "a": 0.5}}
+        >>> found = ir_graded.evaluate_collections("Q", {"web": (qrels, {"bm25": run})})
+        >>> float(found["web"].mean().loc["bm25", "Q"].round(4))
+        0.8333
+    """
+    scores = {}
+    for name, given in collections.items():
+        if not isinstance(given, tuple) or len(given) != 2:  # noqa: PLR2004
+            raise InputError(f"collection {name!r}: expected a pair (qrels, runs), found {short_repr(given)}")
+        scores[str(name)] = evaluate(measures, *given, **options)
+    return scores
 
 
 def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:

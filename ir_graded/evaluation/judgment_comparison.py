@@ -22,7 +22,7 @@ from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement
 from ir_graded.meta.conclusions import Conclusions, conclude
 from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
 from ir_graded.meta.options import Seed, statistic
-from ir_graded.meta.paired_tests import TESTS
+from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
 from .coverage import Coverage, RunCoverage
 from .evaluate import Request

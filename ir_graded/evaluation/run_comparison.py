@@ -18,7 +18,7 @@ from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.baseline import ALL_TOPICS, Regressions, regressions, topics_by_slice
+from ir_graded.meta.differences import ALL_TOPICS, Differences, differences, topics_by_slice
 from ir_graded.meta.matrix import DECIMALS
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
@@ -39,10 +39,11 @@ def compare_runs(
     slices: Any = None,
     ties: str = "doc_id",
     **options: Any,
-) -> Regressions:
-    """Find runs that are significantly worse than a baseline, by more than a tolerance.
+) -> Differences:
+    """Find runs that are worse than a baseline, equivalent or better, as a gate for changes of a system.
 
-    A topic that is missing from a run scores 0. See ``meta.regressions`` for the tests. ``judged`` and
+    A topic that is missing from a run scores 0. The result is that of ``meta.differences`` with
+    ``alternative='less'`` and ``family='all'``, so all tests of a call are corrected together. ``judged`` and
     ``baseline_judged`` of the result are the mean shares of judged documents, as 1 minus the share of
     ``unjudged``; where they differ, ``notes`` names measures that leave unjudged documents out.
 
@@ -52,11 +53,12 @@ def compare_runs(
         baseline: the run to compare with, in any form that ``evaluate`` takes, or the name or path of one of
             the runs, also without its extension.
         runs: the candidates, as for ``evaluate``.
-        slices: slices of topics, each tested separately in addition to all topics: a mapping from topics to
-            slices, or a file of lines ``topic slice``, separated by blanks, tabs or commas. Where topics hold
-            blanks, the separator must be a tab or a comma. A header that begins with ``query_id`` is skipped.
+        slices: slices of topics, as for ``meta.differences``. In a file, blanks, tabs or commas separate the
+            fields; where topics hold blanks, it must be a tab or a comma. A header that begins with
+            ``query_id`` is skipped.
         ties: as for ``evaluate``.
-        options: options of ``meta.regressions``: alpha, tolerance, test, correction, n_resamples and rng.
+        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, n_resamples and
+            rng.
 
     Returns:
         The comparison. Its ``passed`` is False if any run is worse by any measure on any slice.
@@ -69,7 +71,7 @@ def compare_runs(
             tolerance is not below the mean of the baseline.
 
     Warns:
-        CoverageWarning: as for ``evaluate`` and ``meta.regressions``.
+        CoverageWarning: as for ``evaluate`` and ``meta.differences``.
 
     Example:
         >>> import ir_graded
@@ -80,17 +82,14 @@ def compare_runs(
         >>> found = ir_graded.compare_runs(["nDCG@10"], covid.qrels, best, runs, tolerance=0.005)
         >>> found.passed
         False
-        >>> found.to_frame()[["run", "difference", "p_corrected", "worse"]].round(3)
-                     run  difference  p_corrected  worse
-        0     BBGhelani1       0.061        0.936  False
-        1  bm25_baseline      -0.185        0.001   True
+        >>> found.to_frame()[["run", "difference", "p_corrected", "verdict"]].round(3)
+                     run  difference  p_corrected  verdict
+        0     BBGhelani1       0.061        0.936  better
+        1  bm25_baseline      -0.185        0.001   worse
     """
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    from ir_graded.io.slices import read_slices
-
-    of_topic = read_slices(slices)
     request = Request(read, qrels)
     request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
@@ -100,17 +99,20 @@ def compare_runs(
         return 1 - unjudged_share(judged, depths)
 
     at = [*named].index(name)
-    parts = topics_by_slice(tuple(request.judgments.query_ids), of_topic)
+    parts = topics_by_slice(tuple(request.judgments.query_ids), slices)
 
     def check(shares: list[Floats]) -> None:
         _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
 
     scores, shares = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
-    found = regressions(scores, name, slices=of_topic, **options)
+    found = differences(scores, name, alternative="less", family="all", slices=slices, **options)
+    # Shape (slices, measures, runs), as the rows of the result.
     judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
-    compared = replace(found, judged=np.delete(judged, at, axis=2), baseline_judged=judged[:, :, at])
-    return replace(compared, notes=tuple(_notes_on_judged(compared, read, depths.tolist())))
+    of_runs = np.delete(judged, at, axis=2)
+    of_baseline = np.broadcast_to(judged[:, :, [at]], of_runs.shape)
+    found = replace(found, judged=of_runs.reshape(-1), baseline_judged=of_baseline.reshape(-1))
+    return replace(found, notes=tuple(_notes_on_judged(found, read, depths.tolist())))
 
 
 def _check_higher_is_better(measures: list[Measure]) -> None:
@@ -138,29 +140,30 @@ def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: 
             )
 
 
-def _notes_on_judged(found: Regressions, measures: list[Measure], depths: Sequence[int]) -> Iterable[str]:
+def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequence[int]) -> Iterable[str]:
     """Yield a sentence if runs and baseline differ in their shares of judged documents."""
-    difference = (found.judged - found.baseline_judged[:, :, np.newaxis]).round(DECIMALS)
-    condensed = [bool(measure.params.get("judged_only")) for measure in measures]
-    difference[:, condensed] = 0.0  # unjudged documents have no effect
-    differs = np.nan_to_num(difference) != 0
+    of_name = {str(measure): (measure, depth) for measure, depth in zip(measures, depths, strict=True)}
+    # Unjudged documents have no effect on condensed lists.
+    condensed = np.array([bool(of_name[name][0].params.get("judged_only")) for name in found.measure])
+    difference = np.nan_to_num((found.judged - found.baseline_judged).round(DECIMALS))
+    differs = (difference != 0) & ~condensed
     if not differs.any():
         return
-    most = np.unravel_index(np.nanargmax(np.abs(difference)), difference.shape)
-    part, measure, run = map(int, most)
-    where = "" if found.slices[part] == ALL_TOPICS else f" on slice {found.slices[part]!r}"
+    most = int(np.argmax(np.abs(np.where(differs, difference, 0))))
+    where = "" if found.slice[most] == ALL_TOPICS else f" on slice {found.slice[most]!r}"
+    affected = dict.fromkeys(found.measure[row] for row in np.flatnonzero(differs))
     others = [
-        str(one(judged_only=True))
-        for one, said in zip(measures, differs.any(axis=(0, 2)), strict=True)
-        if said and "judged_only" in one.SUPPORTED_PARAMS
+        str(of_name[name][0](judged_only=True))
+        for name in affected
+        if "judged_only" in of_name[name][0].SUPPORTED_PARAMS
     ]
     second = f"; for a second look without them, use {' '.join(others)}" if others else ""
     yield (
         f"The share of judged documents differs in {differs.sum()} of {differs.size} comparisons, most in "
-        f"judged@{depths[measure]} for {measures[measure]}{where}: "
-        f"{found.judged[part, measure, run]:.4g} of {found.runs[run]}, "
-        f"{found.baseline_judged[part, measure]:.4g} of {found.baseline}. "
-        f"This affects measures that count unjudged documents as not relevant{second}."
+        f"judged@{of_name[found.measure[most]][1]} for {found.measure[most]}{where}: "
+        f"{found.judged[most]:.4g} of {found.run[most]}, {found.baseline_judged[most]:.4g} of "
+        f"{found.baseline[most]}. This affects measures that count unjudged documents as not "
+        f"relevant{second}."
     )
 
 

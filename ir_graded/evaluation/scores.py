@@ -7,10 +7,9 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from importlib.metadata import version
-from operator import add
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +31,13 @@ from .coverage import Coverage
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ir_graded.meta.differences import Differences
+    from ir_graded.meta.options import Seed
+
 
 _FORMAT, _VERSION = "ir_graded scores", 1
 #: Sign of a significant difference from the baseline.
 DAGGER = "†"
-#: The test of all pairs of runs.
-_OF_ALL_PAIRS = "tukey_hsd"
-#: Signs of each run and measure, as text.
-Signs = npt.NDArray[np.object_]
 
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
@@ -115,92 +113,84 @@ STYLES = {
 }
 
 
-def table(  # options of to_latex
-    scores: Scores, style: str, *, baseline: str | None, letters: bool, digits: int, alpha: float, test: str
+def _add_signs(signs: dict[tuple[str, str], str], found: Differences, sign_of: Callable[[str], str]) -> bool:
+    """Add the signs of significant differences by run and measure; return whether there can be any."""
+    from ir_graded.meta.differences import ALL_TOPICS
+
+    if ALL_TOPICS in found.untestable:
+        return False
+    rows = zip(found.run, found.measure, found.baseline, found.significant.tolist(), strict=True)
+    for run, name, other, significant in rows:
+        if significant:
+            signs[str(run), name] += sign_of(str(other))
+    return True
+
+
+def _test_of(found: Differences) -> str:
+    """Return words for a caption."""
+    from ir_graded.meta.paired_tests import CORRECTIONS, TESTS
+
+    return f"two-sided paired {TESTS[found.test].name} test, {CORRECTIONS[found.correction].name}"
+
+
+def table(  # noqa: PLR0913  # options of to_latex
+    scores: Scores,
+    style: str,
+    *,
+    baseline: str | None,
+    letters: bool,
+    digits: int,
+    alpha: float,
+    test: str,
+    correction: str | None,
+    rng: Seed,
 ) -> str:
     """Return a table of the means of the runs, best first by the first measure."""
-    from ir_graded.meta.paired_tests import TESTS
+    from ir_graded.meta.differences import differences
 
     if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
         raise ParameterError(f"digits={digits!r} must be a whole number from 0 to 17")
     if not scores.runs or not scores.names:
         raise InputError("a table needs a run and a measure")
+    if letters and len(scores.runs) > len(ascii_lowercase):
+        raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
     write = STYLES[style]
     texts = np.array([[f"{value:.{digits}f}" for value in row] for row in scores.aggregates])
     # All values that print like the best one are bold.
     first = np.argmax(np.nan_to_num(scores.aggregates, nan=-np.inf), axis=0)
     best = texts == texts[first, range(len(scores.names))]
-    names = {run: write.text(scores.runs[run]) for run in scores.best_first}
-    signs = np.full(texts.shape, "", dtype=object)
+    names = {scores.runs[run]: write.text(scores.runs[run]) for run in scores.best_first}
+    signs = {(run, name): "" for name in scores.names for run in names}
     caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
+    compare = partial(differences, scores, test=test, correction=correction, alpha=alpha, rng=rng)
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-        if runs := _against(scores, baseline, test, alpha, signs):
+        if _add_signs(signs, found := compare(baseline), lambda _: DAGGER):
             caption += (
                 f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} "
-                f"(two-sided paired {TESTS[test].name} test, Holm's correction for the {runs} runs of each "
-                f"measure, alpha = {alpha:g})."
+                f"({_test_of(found)} for the {found.tests[0]} runs of each measure, alpha = {alpha:g})."
             )
-    if letters and (named := _pairs(scores, alpha, signs)):
-        names = {run: f"({named[run]}) {name}" for run, name in names.items()}
+    of_run = dict(zip(names, ascii_lowercase, strict=False))
+    if letters and _add_signs(signs, found := compare(None), of_run.__getitem__):
+        names = {run: f"({of_run[run]}) {name}" for run, name in names.items()}
         caption += (
-            " Raised letters: significantly better than these runs ("
-            f"{TESTS[_OF_ALL_PAIRS].name} test of all pairs of runs for each measure, alpha = {alpha:g})."
+            f" Raised letters: significantly better than these runs ({_test_of(found)} for the "
+            f"{found.tests[0]} pairs of runs of each measure, alpha = {alpha:g})."
         )
-    longest = [max(column, key=len) for column in signs.T]
-    rows = []
-    for run, name in names.items():
-        values = [write.bold.format(text) if best[run, at] else text for at, text in enumerate(texts[run])]
-        rows.append([name, *map(add, values, map(write.raised, signs[run], longest))])
-    return write.render(["run", *map(write.text, scores.names)], rows, caption)
-
-
-def _against(scores: Scores, baseline: str, test: str, alpha: float, signs: Signs) -> int:
-    """Add daggers to runs that differ from the baseline. Return the tested runs, 0 with too few topics."""
-    from ir_graded.meta.baseline import against_baseline
-
-    tests = against_baseline(scores, baseline, test=test, alpha=alpha)
-    for at, system in enumerate(tests.runs):
-        signs[scores.runs.index(str(system)), tests.significant[:, at]] += DAGGER
-    return len(tests.runs) if tests.smallest_p_holm < alpha else 0
-
-
-def _pairs(scores: Scores, alpha: float, signs: Signs) -> dict[int, str]:
-    """Add to each run the letters of worse runs. Return the letter of each, nothing with too few topics."""
-    from ir_graded.meta.discriminative import significant_pairs
-    from ir_graded.meta.matrix import matrices_by_measure
-    from ir_graded.meta.options import check_options
-    from ir_graded.meta.paired_tests import TESTS
-    from ir_graded.meta.samples import check_significance_is_possible
-
-    check_options(alpha=alpha)
-    replicates = TESTS[_OF_ALL_PAIRS].n_resamples
-    if len(scores.runs) > len(ascii_lowercase):
-        raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
-    letters = dict(zip(scores.best_first, ascii_lowercase, strict=False))
-    matrices = matrices_by_measure(scores)
-    runs, topics = len(scores.runs), len(scores.query_ids)
-    check_significance_is_possible(
-        lambda size: np.array([TESTS[_OF_ALL_PAIRS].smallest_p(topics, size, True, runs)]),
-        None,
-        replicates,
-        alpha,
-        tests=runs * (runs - 1) // 2,
-        topics=[f"{topics} topics"],
-        cannot=f"the {TESTS[_OF_ALL_PAIRS].name} test of {runs} runs cannot find a difference",
-        advice="more topics",
-        more_replicates="discriminative_power",
-    )
-    if TESTS[_OF_ALL_PAIRS].smallest_p(topics, replicates, True, runs) >= alpha:
-        return {}
-    for at, matrix in enumerate(matrices.values()):
-        different = significant_pairs(matrix, test=_OF_ALL_PAIRS, alpha=alpha, n_resamples=replicates, rng=0)
-        for one, other in np.transpose(np.triu_indices(len(letters), 1))[different].tolist():
-            better, worse = sorted((one, other), key=lambda run: -scores.aggregates[run, at])
-            signs[better, at] += letters[worse]
-    for cell in np.ndindex(signs.shape):
-        signs[cell] = "".join(sorted(signs[cell], key=lambda sign: (sign != DAGGER, sign)))
-    return letters
+    signs = {
+        cell: "".join(sorted(text, key=lambda sign: (sign != DAGGER, sign))) for cell, text in signs.items()
+    }
+    longest = [max((signs[run, name] for run in names), key=len) for name in scores.names]
+    cells = []
+    for at, run in zip(scores.best_first, names, strict=True):
+        values = [
+            write.bold.format(text) if bold else text for text, bold in zip(texts[at], best[at], strict=True)
+        ]
+        raised = [
+            write.raised(signs[run, name], most) for name, most in zip(scores.names, longest, strict=True)
+        ]
+        cells.append([names[run], *(value + sign for value, sign in zip(values, raised, strict=True))])
+    return write.render(["run", *map(write.text, scores.names)], cells, caption)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,11 +302,25 @@ class Scores:
             return [*range(len(self.runs))]
         return [*map(int, np.argsort(-self.aggregates[:, 0], kind="stable"))]
 
-    def mean(self) -> pd.DataFrame:
-        """Aggregates of each measure over the topics: a row per run, best first by the first measure."""
+    def mean(self, weights: Any = None) -> pd.DataFrame:
+        """Aggregates of each measure over the topics: a row per run, best first by the first measure.
+
+        Args:
+            weights: weights of the topics, such as their traffic, as for ``meta.differences``.
+
+        Raises:
+            InputError: a topic has no weight, or a wrong one.
+        """
         frame = self.mean_frame_of({"mean": self.aggregates})
         frame.columns = self.names
-        return frame
+        if weights is None:
+            return frame
+        from ir_graded.meta.differences import weights_of
+
+        of_topic = weights_of(self.query_ids, weights)
+        means = self.aggregates_of(self.values * (of_topic * len(of_topic) / of_topic.sum()))
+        frame[:] = means[self.best_first]
+        return frame.sort_values(self.names[:1], ascending=False, kind="stable")
 
     def to_latex(
         self,
@@ -326,18 +330,21 @@ class Scores:
         digits: int = 4,
         alpha: float = 0.05,
         test: str = "randomisation",
+        correction: str | None = None,
+        rng: Seed = 0,
     ) -> str:
         """Return a table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
 
         Args:
             baseline: name of a run, or its path, also without the extension; runs that differ from it
-                significantly get a dagger, and the caption names the test of ``meta.against_baseline``.
+                significantly get a dagger, and the caption names the test (``meta.differences``).
             letters: whether to name each run by a letter and to mark each value with the letters of the runs
-                that are significantly worse, by the randomised Tukey HSD test of
-                ``meta.discriminative_power``.
+                that are significantly worse, by tests of all pairs.
             digits: decimal places.
             alpha: significance level.
-            test: the test against the baseline, as in ``meta.against_baseline``.
+            test: the test, as in ``meta.differences``.
+            correction: the correction, as in ``meta.differences``; None for the default of the test.
+            rng: a seed or a generator.
 
         Raises:
             InputError: there is no run, there are fewer than two topics or runs for a test, or more runs than
@@ -349,7 +356,17 @@ class Scores:
             CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
                 between any two runs. The table then says nothing about this test.
         """
-        return table(self, "latex", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
+        return table(
+            self,
+            "latex",
+            baseline=baseline,
+            letters=letters,
+            digits=digits,
+            alpha=alpha,
+            test=test,
+            correction=correction,
+            rng=rng,
+        )
 
     def to_markdown(
         self,
@@ -359,10 +376,20 @@ class Scores:
         digits: int = 4,
         alpha: float = 0.05,
         test: str = "randomisation",
+        correction: str | None = None,
+        rng: Seed = 0,
     ) -> str:
         """Return the table of ``to_latex`` in Markdown, with the same options."""
         return table(
-            self, "markdown", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test
+            self,
+            "markdown",
+            baseline=baseline,
+            letters=letters,
+            digits=digits,
+            alpha=alpha,
+            test=test,
+            correction=correction,
+            rng=rng,
         )
 
     def to_html(
@@ -373,9 +400,21 @@ class Scores:
         digits: int = 4,
         alpha: float = 0.05,
         test: str = "randomisation",
+        correction: str | None = None,
+        rng: Seed = 0,
     ) -> str:
         """Return the table of ``to_latex`` in HTML, with the same options."""
-        return table(self, "html", baseline=baseline, letters=letters, digits=digits, alpha=alpha, test=test)
+        return table(
+            self,
+            "html",
+            baseline=baseline,
+            letters=letters,
+            digits=digits,
+            alpha=alpha,
+            test=test,
+            correction=correction,
+            rng=rng,
+        )
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.

@@ -6,7 +6,7 @@ index, or its column named topic, query_id, qid, num or similar.
 """
 
 from .agreement import Agreement, agreement
-from .baseline import BaselineTests, Regressions, against_baseline, regressions
+from .collections import AcrossCollections, across_collections
 from .conclusions import Conclusions, conclusions
 from .correlation import (
     RankCorrelations,
@@ -17,9 +17,11 @@ from .correlation import (
     tau_ap_a,
     tau_ap_b,
 )
+from .differences import Differences, differences
 from .discriminative import DiscriminativePower, discriminative_power
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
+from .ranks import Ranks, ranks
 from .sample_size import (
     Design,
     EffectSizes,
@@ -35,27 +37,29 @@ from .significance import SignificanceMatrix, significance
 from .stability import MeasureComparison, Stability, Swap, compare_measures, stability, swap
 
 __all__ = [
+    "AcrossCollections",
     "Agreement",
-    "BaselineTests",
     "Conclusions",
     "ConfidenceIntervals",
     "Design",
+    "Differences",
     "DiscriminativePower",
     "EffectSizes",
     "MeasureComparison",
     "PredictionPowered",
     "RankCorrelations",
-    "Regressions",
+    "Ranks",
     "ScoreVariance",
     "SignificanceMatrix",
     "Stability",
     "Swap",
     "TopicSetSize",
-    "against_baseline",
+    "across_collections",
     "agreement",
     "compare_measures",
     "conclusions",
     "confidence_intervals",
+    "differences",
     "discriminative_power",
     "drop_identical",
     "effect_sizes",
@@ -66,7 +70,7 @@ __all__ = [
     "power",
     "prediction_powered",
     "rank_correlations",
-    "regressions",
+    "ranks",
     "score_variance",
     "significance",
     "stability",

@@ -16,7 +16,7 @@ from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
 from .discriminative import significant_pairs
 from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
 from .options import Seed, statistic
-from .paired_tests import TESTS
+from .paired_tests import TESTS_OF_PAIRS as TESTS
 from .studentised import Pairs
 
 if TYPE_CHECKING:

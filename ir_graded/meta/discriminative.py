@@ -14,7 +14,7 @@ from ir_graded.errors import CoverageWarning
 
 from .matrix import ScoreMatrix
 from .options import Seed, generator, statistic
-from .paired_tests import TESTS, Outcome, PairInput
+from .paired_tests import TESTS_OF_PAIRS as TESTS, Outcome, PairInput
 from .sample_size import detectable_deviations, mean_and_sd
 from .studentised import TOLERANCE, PairedScores, Pairs, one_blas_thread
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result
-from ir_graded.core.segments import Floats, exact_sum
+from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
+from .differences import means_over_topics, weights_of
 from .matrix import ScoreMatrix, matrices_by_measure, number_of
 from .options import Seed, generator, statistic
 from .sample_size import ROUNDING
@@ -68,20 +69,27 @@ class ConfidenceIntervals(Result):
 
 @statistic()
 def confidence_intervals(
-    scores: Any, *, confidence: float = 0.95, n_resamples: int = 1000, rng: Seed = 0
+    scores: Any,
+    *,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    weights: Any = None,
+    rng: Seed = 0,
 ) -> ConfidenceIntervals:
     """Compute percentile bootstrap intervals of the mean score over the topics.
 
     Each replicate draws n topics with replacement, where n is the number of topics; its statistic is the mean
     of their scores. With ``a = 1 - confidence``, the interval goes from the ``a/2`` to the ``1 - a/2``
     quantile of the B statistics (with linear interpolation). All systems and measures share the same
-    replicates. With few topics such intervals are slightly too short.
+    replicates. With few topics such intervals are slightly too short. With weights, a replicate draws topics
+    with equal probability, and its statistic is the weighted mean of their scores.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems. One system is enough.
         confidence: confidence level, between 0 and 1.
         n_resamples: number of replicates B, at least 1.
+        weights: weights of the topics, as for ``meta.differences``.
         rng: a seed or a generator.
 
     Raises:
@@ -104,14 +112,19 @@ def confidence_intervals(
     matrices = matrices_by_measure(scores, fewest_runs=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
+    of_topic = weights_of(next(iter(matrices.values())).topics, weights)
+    values, of_topic = values[:, :, of_topic > 0], of_topic[of_topic > 0]
     measures, systems, topics = values.shape
-    means = exact_sum(values) / topics
+    means = means_over_topics(values, of_topic)
     # Centre at the mean, so that the interval of equal scores has width 0.
     centred = values - means[:, :, np.newaxis]
     blocks = replicate_blocks(int(n_resamples), topics + measures * systems)
-    replicates = np.concatenate([centred @ topic_counts(source, topics, size) for size in blocks], axis=2)
+    drawn = (topic_counts(source, topics, size) for size in blocks)
+    replicates = np.concatenate(
+        [(centred * of_topic) @ counts / (of_topic @ counts) for counts in drawn], axis=2
+    )
     tail = (1 - float(confidence)) / 2
-    ends = means + np.quantile(replicates / topics, [tail, 1 - tail], axis=2)
+    ends = means + np.quantile(replicates, [tail, 1 - tail], axis=2)
     low, high = np.clip(ends, values.min(axis=2), values.max(axis=2))
     return ConfidenceIntervals(
         measures=tuple(matrices),

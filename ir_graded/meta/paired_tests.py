@@ -16,14 +16,17 @@ from ir_graded._utils.extras import extra
 from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Floats, Ints
 
-from .samples import (
-    permuted_rows,
-    replicate_blocks,
-    sign_flips,
-    sign_patterns,
-    topic_counts,
+from .max_t import (
+    FEWEST_DIFFERENT,
+    Comparisons,
+    Replicates,
+    Statistics,
+    bootstrap_statistics,
+    signed_ranks,
+    smallest_p,
+    sums_with_signs,
 )
-from .significance import significance
+from .samples import permuted_rows, sign_flips, topic_counts
 from .studentised import (
     SECONDS_BEFORE_BAR,
     TOLERANCE,
@@ -36,66 +39,6 @@ from .studentised import (
     for_each_block,
     for_each_bootstrap_block,
 )
-
-#: Products of more than 2^18 numbers start threads of BLAS, which wait for each other on a busy machine.
-_PER_ROW = 4
-
-
-def enumerates(topics: int, n_resamples: float) -> bool:
-    """Return whether all ``2^topics`` sign patterns are at most the number of replicates."""
-    return 1 << topics <= n_resamples
-
-
-def smallest_p(topics: int, n_resamples: float, two_sided: bool) -> float:
-    """Return the smallest p-value that a test on these topics can give; infinite replicates are allowed."""
-    of_all_patterns = (2 if two_sided else 1) / float(2 ** min(topics, 1000))
-    if enumerates(topics, n_resamples):
-        return of_all_patterns
-    return max(of_all_patterns, 1 / (n_resamples + 1))
-
-
-def randomisation_p(z: Floats, n_resamples: int, rng: np.random.Generator, two_sided: bool) -> Floats:
-    """Return p-values from differences z of shape ``(measures, runs, topics)``, equal up to rounding.
-
-    With T the absolute sum of z, or the negative sum if one-sided: ``p = #{T* >= T} / 2^n`` over all sign
-    patterns of n topics if ``2^n <= B``, else ``(#{T* >= T} + 1) / (B + 1)`` over B random ones.
-    """
-    measures, systems, topics = z.shape
-    statistic = np.abs if two_sided else np.negative
-    least = statistic(z.sum(axis=2)) - TOLERANCE * np.abs(z).sum(axis=2)
-    count: Ints = np.zeros((measures, systems), dtype=np.int64)
-    exact = enumerates(topics, n_resamples)
-    start = 0
-    rows = max(topics + measures * systems, systems * topics // _PER_ROW)
-    for size in replicate_blocks(2**topics if exact else n_resamples, rows):
-        flips = sign_patterns(topics, start, size) if exact else sign_flips(rng, topics, size)
-        count += np.count_nonzero(statistic(z @ flips) >= least[:, :, np.newaxis], axis=2)
-        start += size
-    return count / start if exact else (count + 1) / (start + 1)
-
-
-def _student_p(z: Floats, _n_resamples: int, _rng: np.random.Generator, two_sided: bool) -> Floats:
-    deviation = z.std(axis=2, ddof=1)
-    deviation[np.ptp(z, axis=2) <= TOLERANCE * np.abs(z).max(axis=2)] = 0
-    mean = z.mean(axis=2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(mean == 0, 0.0, mean / (deviation / np.sqrt(z.shape[2])))
-    tail = extra("scipy.stats", "meta").t.cdf(-np.abs(t) if two_sided else t, z.shape[2] - 1)
-    # Without any difference the p-value is 1.
-    return np.where(z.any(axis=2), 2 * tail if two_sided else tail, 1.0)
-
-
-def _bootstrap_p(z: Floats, n_resamples: int, rng: np.random.Generator, two_sided: bool) -> Floats:
-    """Return p-values of 0 against each z, all with the same replicates, and never 0."""
-    seed = int(rng.integers(0, 2**62))
-    options: dict[str, Any] = {"n_resamples": n_resamples, "rng": seed, "progress": False}
-    options["alternative"] = "two-sided" if two_sided else "greater"
-    p = np.empty(z.shape[:2])
-    for at in np.ndindex(p.shape):
-        found = significance(np.stack((np.zeros_like(z[at]), z[at]), axis=1), **options)
-        count = np.rint(found.asl.loc[[0], [1]].to_numpy()[0, 0] * n_resamples)
-        p[at] = (count + 1) / (n_resamples + 1) if z[at].any() else 1.0
-    return p
 
 
 def holm(p: Floats) -> Floats:
@@ -139,12 +82,6 @@ class PairInput:
 
 #: ASL of each pair and, where the test computes them, its required differences.
 Outcome = tuple[Floats, Floats | None]
-
-
-def _smallest_tukey_asl(topics: int, n_resamples: float, _two_sided: bool, runs: int) -> float:
-    """Return the smallest ASL of Tukey's test that can be known; infinite replicates are allowed."""
-    of_all_permutations = float(runs * (runs - 1)) ** (1 - topics)
-    return max(of_all_permutations, 1 / (n_resamples + 1))
 
 
 def _bootstrap(given: PairInput) -> Outcome:
@@ -233,39 +170,35 @@ class PairedTest:
         words: what it is, in the docstrings of functions.
         name: its name before the word "test".
         source: publications, as a report cites them.
-        p: p-values of z of shape ``(measures, runs, topics)``, for a mean that is not 0 or, one-sided, below
-            0, from z, number of replicates, generator and whether it is two-sided; None if the test is for
-            all pairs of runs only.
         smallest_p: the smallest p-value, from the numbers of topics and replicates (infinite is allowed) and
-            whether it is two-sided, and the number of runs of a test of all pairs.
+            whether it is two-sided.
         n_resamples: default number of replicates; 0 if none are drawn.
-        pairs: ASL of all pairs of runs at once, two-sided; by default ``p`` of each pair.
+        pairs: ASL of all pairs of runs at once, two-sided; None if the test is of differences only.
+        correction: the default correction of tests of differences; '' if the test is of all pairs only.
+        statistics: statistics of differences for resampling; None for Student's p-values.
+        replicates: the replicates of these statistics.
     """
 
     words: str
     name: str
     source: str
-    p: Callable[[Floats, int, np.random.Generator, bool], Floats] | None
-    smallest_p: Callable[[int, float, bool, int], float]
+    smallest_p: Callable[[int, float, bool], float] = lambda *_: 0.0
     n_resamples: int = 0
     pairs: Callable[[PairInput], Outcome] | None = None
+    correction: str = ""
+    statistics: Callable[[Comparisons], Statistics] | None = None
+    replicates: Callable[[Comparisons, int, np.random.Generator], Replicates] = Replicates.of_signs
 
-    def p_of(self, z: Floats, n_resamples: int, rng: np.random.Generator, two_sided: bool) -> Floats:
-        """Return the p-values of differences; the test must be one of ``TESTS_OF_DIFFERENCES``."""
-        return self.p(z, n_resamples, rng, two_sided) if self.p else np.full(z.shape[:2], np.nan)
+    @property
+    def signs(self) -> bool:
+        """Whether replicates are signs of the differences."""
+        return self.statistics is not None and self.replicates == Replicates.of_signs
 
     def of_pairs(self, given: PairInput) -> Outcome:
         """Return the ASL of each pair of runs, and its required differences if the test has them."""
-        if self.pairs is not None:
-            return self.pairs(given)
-        asl = given.empty()
-
-        def work(block: PairBlock, rows: slice, _: Workspace) -> None:
-            z = np.where(block.identical[:, np.newaxis], 0.0, block.z)
-            asl[rows] = self.p_of(z[np.newaxis], given.n_resamples, given.rng, True)[0]
-
-        for_each_block(work, given.scores, replicates=1, **given.block_options)
-        return asl, None
+        # All of TESTS_OF_PAIRS have it.
+        assert self.pairs is not None  # noqa: S101  # for the type checker
+        return self.pairs(given)
 
 
 #: The tests by name.
@@ -274,41 +207,52 @@ TESTS: dict[str, PairedTest] = {
         words="paired, studentised",
         name="bootstrap",
         source="Sakai, 2006",
-        p=_bootstrap_p,
-        smallest_p=lambda _topics, n_resamples, *_: 1 / (n_resamples + 1),
+        smallest_p=lambda topics, n_resamples, _: 1.0 if topics < FEWEST_DIFFERENT else 1 / (n_resamples + 1),
         n_resamples=10_000,
         pairs=_bootstrap,
+        correction="max-t",
+        statistics=bootstrap_statistics,
+        replicates=Replicates.of_topics,
     ),
     "t": PairedTest(
         words="Student's paired t test",
         name="t",
         source="Student, 1908",
-        p=_student_p,
-        smallest_p=lambda *_: 0.0,
         pairs=_t_test,
+        correction="holm",
     ),
     "randomisation": PairedTest(
         words="random signs of the differences, statistic: their mean",
         name="randomisation",
         source="Fisher, 1935; Smucker, Allan and Carterette, 2007",
-        p=randomisation_p,
-        smallest_p=lambda topics, n_resamples, two_sided, _runs: smallest_p(topics, n_resamples, two_sided),
+        smallest_p=smallest_p,
         n_resamples=100_000,
         pairs=_randomisation,
+        correction="max-t",
+        statistics=lambda given: sums_with_signs(given.weights * given.z),
+    ),
+    "wilcoxon": PairedTest(
+        words="random signs of the ranks of the differences; tests symmetry about 0, not the mean",
+        name="Wilcoxon signed-rank",
+        source="Wilcoxon, 1945; Pratt, 1959",
+        smallest_p=smallest_p,
+        n_resamples=100_000,
+        correction="max-t",
+        statistics=lambda given: sums_with_signs(signed_ranks(given)),
     ),
     "tukey_hsd": PairedTest(
         words="randomised Tukey HSD of all runs: each replicate permutes the scores of each topic, and the "
         "ASL is the share of replicates whose largest difference of means reaches that of the pair",
         name="randomised Tukey HSD",
         source="Carterette, 2012",
-        p=None,
-        smallest_p=_smallest_tukey_asl,
         n_resamples=10_000,
         pairs=_tukey_hsd,
     ),
 }
-#: The tests of single differences, such as those from a baseline.
-TESTS_OF_DIFFERENCES = {name: test for name, test in TESTS.items() if test.p is not None}
+#: The tests of all pairs of runs, as in papers, without a correction.
+TESTS_OF_PAIRS = {name: test for name, test in TESTS.items() if test.pairs is not None}
+#: The tests of differences, with a correction.
+TESTS_OF_DIFFERENCES = {name: test for name, test in TESTS.items() if test.correction}
 
 
 @dataclass(frozen=True)
@@ -316,22 +260,42 @@ class Correction:
     """A correction of p-values for several tests.
 
     Attributes:
+        name: what it is called in a sentence.
         words: what it is, in the docstrings of functions.
-        of: corrected p-values from those of a family, in the order given.
+        of: corrected p-values from those of a family, in the order given; None if the test computes them.
+        multiplies: whether the smallest p-value is multiplied by the number of tests.
     """
 
+    name: str
     words: str
-    of: Callable[[Floats], Floats]
+    of: Callable[[Floats], Floats] | None
+    multiplies: bool = False
 
 
 #: The corrections by name.
 CORRECTIONS: dict[str, Correction] = {
-    "holm": Correction("Holm; controls the probability of any false positive", holm),
+    "max-t": Correction(
+        "step-down max-t",
+        "step-down, from the largest statistic of each replicate; controls the probability of any false "
+        "positive and needs resampling",
+        None,
+    ),
+    "holm": Correction(
+        "Holm's correction",
+        "Holm; controls the probability of any false positive",
+        holm,
+        multiplies=True,
+    ),
     "bonferroni": Correction(
-        "controls the probability of any false positive", lambda p: np.minimum(1.0, p * p.size)
+        "Bonferroni's correction",
+        "controls the probability of any false positive",
+        lambda p: np.minimum(1.0, p * p.size),
+        multiplies=True,
     ),
     "bh": Correction(
-        "Benjamini and Hochberg; controls the expected share of false positives", _benjamini_hochberg
+        "the correction of Benjamini and Hochberg",
+        "Benjamini and Hochberg; controls the expected share of false positives",
+        lambda p: np.minimum(1.0, _benjamini_hochberg(p)),
     ),
-    "none": Correction("no correction", lambda p: p),
+    "none": Correction("no correction", "no correction", lambda p: p),
 }

@@ -543,12 +543,12 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
         second = np.full_like(first, at)
     mean, sd = mean_and_sd(matrix.values.T, first, second)
     topics = len(matrix.topics)
-    special = extra("scipy.special", "meta")
     f, dz = topics - 1, mean / sd
-    # It is undefined for two topics, as Gamma(0) is infinite.
-    bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2) if f > 1 else np.nan
-    t, tails = np.abs(dz) * np.sqrt(topics), ((1 - confidence) / 2, (1 + confidence) / 2)
-    ends = [noncentralities(t, f, tail) / np.sqrt(topics) for tail in tails]
+    bias = float(bias_of_dz(np.array(f)))
+    ends = [
+        noncentralities(np.abs(dz) * np.sqrt(topics), f, tail) / np.sqrt(topics)
+        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
+    ]
     low, high = np.where(dz < 0, -np.stack(ends[::-1]), np.stack(ends))
     two_way, one_way = (score_variance(matrix, model=model).variance for model in MODELS)
     return EffectSizes(
@@ -563,6 +563,14 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
         es_one_way=mean / np.sqrt(one_way),
         confidence=float(confidence),
     )
+
+
+def bias_of_dz(f: Floats) -> Floats:
+    """Return Hedges' factor of dz with f degrees of freedom; NaN for one, as Gamma(0) is infinite."""
+    special = extra("scipy.special", "meta")
+    with np.errstate(invalid="ignore"):
+        bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2)
+    return np.where(f > 1, bias, np.nan)
 
 
 def mean_and_sd(values: Floats, first: Any, second: Any) -> tuple[Floats, Floats]:

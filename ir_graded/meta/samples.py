@@ -2,57 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import CoverageWarning, ParameterError
+from ir_graded.errors import CoverageWarning
 
 
 class TooFewTopicsWarning(CoverageWarning):
     """Warning that a test can never be significant, because its topics have too few sign patterns."""
-
-
-def check_significance_is_possible(  # noqa: PLR0913  # what is tested, and words for messages
-    smallest: Callable[[float], Floats],
-    n_resamples: int | None,
-    default: int,
-    alpha: float,
-    *,
-    tests: int,
-    topics: Sequence[str],
-    cannot: str,
-    advice: str,
-    more_replicates: str = "against_baseline",
-) -> None:
-    """Raise ParameterError if a p-value below alpha needs more replicates; warn if it needs more topics."""
-    used = default if n_resamples is None else int(n_resamples)
-    reached, reachable = smallest(used), smallest(math.inf)
-    if ((reached >= alpha) & (reachable < alpha)).any():
-        enough = used
-        while ((smallest(enough) >= alpha) & (reachable < alpha)).any():
-            enough *= 10
-        least = reached[reachable < alpha].max()
-        fact = f"with {tests} tests no corrected p-value can fall below {least:.3g}, and alpha is {alpha}"
-        if n_resamples is None:
-            raise ParameterError(
-                f"the default of {used:,} replicates is too small: {fact}; use a larger alpha, or "
-                f"{more_replicates} with {enough:,} replicates"
-            )
-        raise ParameterError(f"n_resamples={used} is too small: {fact}; use n_resamples={enough}")
-    few = [f"{name} (p >= {p:.3g})" for name, p in zip(topics, reachable, strict=True) if p >= alpha]
-    if few:
-        warnings.warn(
-            f"{cannot} on {', '.join(few)}: its smallest corrected p-value is not below alpha={alpha:g}; "
-            f"use {advice}",
-            TooFewTopicsWarning,
-            stacklevel=4,
-        )
 
 
 #: Number of arrays with a value per system (or topic) and replicate that exist at the same time.

@@ -16,7 +16,7 @@ from .correlation import RankCorrelations, rank_correlations
 from .discriminative import DiscriminativePower, discriminative_power
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
 from .options import OPTIONS, Seed, generator, statistic
-from .paired_tests import TESTS
+from .paired_tests import TESTS_OF_PAIRS as TESTS
 from .samples import disjoint_halves, replicate_blocks_with_progress, topic_count_pairs, topic_counts
 
 if TYPE_CHECKING:

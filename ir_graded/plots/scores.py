@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,20 +100,77 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
     at = intervals.measures.index(name)
     order = np.argsort(-intervals.mean[at], kind="stable")[:_MAX_RUNS]
     mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
-    with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(order), 4)) as axes:
-        places = np.arange(len(order))
-        axes.hlines(places, low, high, color=_FIRST, linewidth=1.4, alpha=0.55)
-        axes.plot(mean, places, "o", color=_FIRST, markersize=3.4)
-        axes.set_yticks(places, _names([intervals.runs[number] for number in order]))
-        axes.tick_params(axis="y", length=0)
-        axes.set_ylim(len(order) - 0.4, -0.6)
-        axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.locator_params(axis="x", nbins=5)
+    with _intervals(ax, [intervals.runs[number] for number in order], mean, low, high) as axes:
         interval = f"mean with {100 * intervals.confidence:g}% interval"
         axes.set_xlabel(_wrap_label(f"{_names([name])[0]},", interval, _X_LABEL_LENGTH))
         if len(order) < len(intervals.runs):
             axes.set_ylabel(f"the best {len(order)} of {len(intervals.runs)} runs")
+    return style.figure_of(axes)
+
+
+@contextmanager
+def _intervals(
+    ax: Axes | None, names: Sequence[object], value: Floats, low: Floats, high: Floats
+) -> Iterator[Axes]:
+    """Draw a row per name with a point and its interval."""
+    with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(names), 4)) as axes:
+        places = np.arange(len(names))
+        axes.hlines(places, low, high, color=_FIRST, linewidth=1.4, alpha=0.55)
+        axes.plot(value, places, "o", color=_FIRST, markersize=3.4)
+        axes.set_yticks(places, _names(names))
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.locator_params(axis="x", nbins=5)
+        yield axes
+
+
+def rank_intervals(ranks: Any, ax: Axes | None = None) -> Figure:
+    """Plot ranks of runs with their confidence sets, best first; at most the best 50 runs.
+
+    Source: Mogstad et al. (2024).
+    """
+    shown = slice(_MAX_RUNS)
+    with _intervals(
+        ax, ranks.run[shown], ranks.rank[shown], ranks.rank_low[shown], ranks.rank_high[shown]
+    ) as axes:
+        sets = f"rank with {100 * (1 - ranks.alpha):g}% confidence set"
+        axes.set_xlabel(_wrap_label(f"{_names([ranks.measure])[0]},", sets, _X_LABEL_LENGTH))
+        if len(ranks.run) > _MAX_RUNS:
+            axes.set_ylabel(f"the best {_MAX_RUNS} of {len(ranks.run)} runs")
+    return style.figure_of(axes)
+
+
+def forest(found: Any, measure: Any = None, run: Any = None, ax: Axes | None = None) -> Figure:
+    """Plot the effects of a run on collections with intervals, their mean and that of random effects.
+
+    A thin line is the interval for a further collection.
+
+    Args:
+        found: result of ``ir_graded.meta.across_collections``.
+        measure: one of its measures; by default the first.
+        run: one of its runs; by default the first.
+        ax: axes to draw into; by default those of a new figure.
+
+    Raises:
+        InputError: the measure or run is not among those of the result.
+    """
+    rows, summary = found.table, found.summary
+    for column, wanted in (("measure", measure and str(measure)), ("run", run)):
+        known = rows[column].unique().tolist()
+        chosen = known[0] if wanted is None else wanted
+        if chosen not in known:
+            raise InputError(f"there is no {column} {chosen!r}, only {', '.join(map(str, known))}")
+        rows, summary = (table[table[column] == chosen] for table in (rows, summary))
+    ends = (rows[name].to_numpy() for name in (found.effect, "low", "high"))
+    with _intervals(ax, rows["collection"].tolist(), *ends) as axes:
+        last = len(rows) - 1
+        axes.hlines(last, summary["predict_low"], summary["predict_high"], color=_FIRST, linewidth=0.6)
+        axes.axvline(0, color="0.4", linewidth=0.8)
+        axes.axhline(last - 1.5, color="0.8", linewidth=0.6)
+        pair = f"{rows['run'].iloc[0]} - {found.baseline}"
+        axes.set_xlabel(_wrap_label(f"{_names([rows['measure'].iloc[0]])[0]},", pair, _X_LABEL_LENGTH))
     return style.figure_of(axes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -37,8 +38,9 @@ from ir_graded.io.sources import find_run, named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
-from ir_graded.meta import BaselineTests, ConfidenceIntervals, against_baseline, confidence_intervals
+from ir_graded.meta import ConfidenceIntervals, Differences, Ranks, confidence_intervals, differences, ranks
 from ir_graded.meta.matrix import number_of
+from ir_graded.meta.samples import TooFewTopicsWarning
 
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
@@ -51,7 +53,11 @@ class Contents:
 
     scores: Scores
     intervals: ConfidenceIntervals
-    tests: BaselineTests | None
+    baseline: str | None
+    tests: Differences | None
+    #: Confidence sets for ranks by the first measure; None for one run, and with weights.
+    ranks: Ranks | None
+    weighted: bool
     unjudged: Unjudged
     #: None without samples or non-relevant documents.
     imputed: ScoreIntervals | None
@@ -81,9 +87,8 @@ class Contents:
         """Return the best run by a measure, and the baseline or the second best; None if there is one run."""
         means = self.intervals.mean[measure]
         order = [self.scores.runs[number] for number in (-means).argsort(kind="stable")]
-        if self.tests is not None:
-            best = next(run for run in order if run != self.tests.baseline)
-            return best, str(self.tests.baseline)
+        if self.baseline is not None:
+            return next(run for run in order if run != self.baseline), self.baseline
         return (order[0], order[1]) if len(order) > 1 else None
 
 
@@ -99,6 +104,8 @@ def collect(  # noqa: PLR0913  # those of report
     depth: int | None,
     rng: int,
     test: str,
+    correction: str | None,
+    weights: Any,
     command: str,
     title: str,
 ) -> Contents:
@@ -122,10 +129,20 @@ def collect(  # noqa: PLR0913  # those of report
 
     scores, found = request.scores(unjudged_and_ties, LOWEST_JUDGED, progress=None)
     shares, ties = zip(*found, strict=True)
-    intervals = confidence_intervals(scores, confidence=confidence, n_resamples=n_resamples, rng=rng)
-    tests = None
+    intervals = confidence_intervals(
+        scores, confidence=confidence, n_resamples=n_resamples, weights=weights, rng=rng
+    )
+    alpha = round(1 - confidence, 12)
+    tests, of_ranks = None, None
     if baseline is not None:
-        tests = against_baseline(scores, baseline, test=test, alpha=round(1 - confidence, 12), rng=rng)
+        tests = differences(
+            scores, baseline, test=test, correction=correction, alpha=alpha, weights=weights, rng=rng
+        )
+    if len(scores.runs) > 1 and weights is None:
+        with warnings.catch_warnings():
+            # With too few topics, all ranks are possible, which the page shows.
+            warnings.simplefilter("ignore", TooFewTopicsWarning)
+            of_ranks = ranks(scores, alpha=alpha, rng=rng)
     unjudged = unjudged_of(request, _DEPTHS, shares)
     imputed, not_imputed = None, ""
     if n_samples:
@@ -134,7 +151,21 @@ def collect(  # noqa: PLR0913  # those of report
         except OnlyRelevantError as error:
             not_imputed = str(error)
             warn_caller(not_imputed)
-    return Contents(scores, intervals, tests, unjudged, imputed, not_imputed, ties, rng, command, title)
+    return Contents(
+        scores,
+        intervals,
+        baseline,
+        tests,
+        of_ranks,
+        weights is not None,
+        unjudged,
+        imputed,
+        not_imputed,
+        ties,
+        rng,
+        command,
+        title,
+    )
 
 
 def _writable(name: str) -> str:

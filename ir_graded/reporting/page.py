@@ -17,14 +17,15 @@ from ir_measures.measures import Measure
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.extras import extra
 from ir_graded.core.segments import exact_sum
-from ir_graded.errors import ParameterError
+from ir_graded.errors import ParameterError, short_repr
 from ir_graded.evaluation.score_intervals import MOST_IMPUTED
 from ir_graded.evaluation.ties import OpenByTies
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.io.values import as_text
 from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
-from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
+from ir_graded.meta.paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.plots import scores as plots
 from ir_graded.plots.style import matplotlib, plural, svg
 
@@ -107,10 +108,9 @@ def _differences(contents: Contents, at: int, name: str, run: str, other: str) -
 _MOST_CELLS = 150_000
 #: Tables by topic with more scores than this are closed initially.
 _MOST_OPEN = 400
-_SMALLEST_P = 0.001
 
 
-@statistic(test=TESTS_OF_DIFFERENCES)
+@statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)
 def report(  # noqa: PLR0913  # what to evaluate, and how
     measures: Iterable[str | Measure] | str | Measure,
     qrels: Any,
@@ -124,15 +124,18 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     depth: int | None = None,
     rng: int = 0,
     test: str = "randomisation",
+    correction: str | None = None,
+    weights: Any = None,
     title: str = "",
 ) -> None:
     """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
-    (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it with a two-sided
-    test and Holm's correction (``ir_graded.meta.against_baseline``), alpha ``1 - confidence``.
-    Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
-    same input and options give the same page. The file is written as a whole or not at all.
+    (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it
+    (``ir_graded.meta.differences``, two-sided), with alpha ``1 - confidence``. The first measure has
+    confidence sets for ranks (``ir_graded.meta.ranks``). Warnings of ``evaluate``, for example about missing
+    topics of a run, are issued and shown on the page. The same input and options give the same page. The file
+    is written as a whole or not at all.
 
     Args:
         measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard.
@@ -148,6 +151,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
             cutoff of the measures.
         rng: the seed, a whole number >= 0.
         test: the test against the baseline: {test}.
+        correction: the correction for the runs of a measure: {correction}. None for that of the test.
+        weights: weights of the topics in means, intervals and tests, as for ``meta.differences``.
         title: heading of the page, by default "Evaluation report".
 
     Raises:
@@ -174,9 +179,11 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     """
     chosen = read_measures(measures)
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
-    options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "title": title}
+    options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
+    options |= {"weights": weights, "title": title}
     usual = {"test": "randomisation", "title": ""}
-    given = [f"{name}={value!r}" for name, value in options.items() if usual.get(name) != value]
+    shown = options | {"weights": None if weights is None else short_repr(weights)}
+    given = [f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value]
     call = ", ".join(
         [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'", *given]
     )
@@ -217,6 +224,8 @@ def render(contents: Contents) -> str:
         .render(
             contents=contents,
             test=contents.tests and TESTS[contents.tests.test],
+            correction=contents.tests and CORRECTIONS[contents.tests.correction],
+            ranks=of_ranks(contents),
             board=list(_board(contents)),
             topics=[*map(as_text, scores.query_ids)],
             tables=scores.values[:, order].swapaxes(1, 2).tolist() if cells <= _MOST_CELLS else [],
@@ -271,19 +280,33 @@ class Cell:
 def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
     """Yield runs, best first by the first measure, with their cells and the effect of ties."""
     found, tests = contents.intervals, contents.tests
+    rows = () if tests is None else zip(tests.run, tests.measure, range(len(tests.run)), strict=True)
+    tested = {(run, measure): row for run, measure, row in rows}
     detectable = None if tests is None else tests.minimum_detectable
     for number in contents.best_first:
         run = found.runs[number]
         cells = []
-        for at in range(len(found.measures)):
+        for at, measure in enumerate(found.measures):
             mean, low, high = (float(values[at, number]) for values in (found.mean, found.low, found.high))
-            if tests is None or detectable is None or run == tests.baseline:
+            row = tested.get((run, measure))
+            if tests is None or detectable is None or row is None:
                 cells.append(Cell(mean, low, high))
                 continue
-            place = tests.runs.index(run)
-            difference, p = float(tests.difference[at, place]), float(tests.p_holm[at, place])
-            verdict = ("better" if difference > 0 else "worse") if tests.significant[at, place] else ""
-            words = f"p = {p:.3f}" if p >= _SMALLEST_P else f"p < {_SMALLEST_P}"
-            least = float(detectable[at, place])
-            cells.append(Cell(mean, low, high, difference, words, verdict, least))
+            difference, p = float(tests.difference[row]), p_text(float(tests.p_corrected[row]))
+            verdict = ("better" if difference > 0 else "worse") if tests.significant[row] else ""
+            words = f"p < 0{p[1:]}" if p.startswith("<") else f"p = {p}"
+            cells.append(Cell(mean, low, high, difference, words, verdict, float(detectable[row])))
         yield str(run), cells, contents.ties[number]
+
+
+def of_ranks(contents: Contents) -> dict[str, tuple[str, bool]]:
+    """Return the confidence set for the rank of each run, as text, and whether it is tied for first."""
+    found = contents.ranks
+    if found is None:
+        return {}
+    ends = zip(
+        found.run, found.rank_low.tolist(), found.rank_high.tolist(), found.tied_first.tolist(), strict=True
+    )
+    return {
+        str(run): (str(low) if low == high else f"{low} to {high}", tied) for run, low, high, tied in ends
+    }

@@ -34,6 +34,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "same.run").write_text(run_lines(lambda topic: 1 + topic % 2))
     (tmp_path / "worse.run").write_text(run_lines(lambda topic: 2 + topic % 2))
     (tmp_path / "better.run").write_text(run_lines(lambda _: 1))
+    # Half the topics better, half worse; and a small loss on some.
+    (tmp_path / "near.run").write_text(run_lines(lambda topic: 2 - topic % 2))
+    (tmp_path / "slip.run").write_text(run_lines(lambda topic: 1 + topic % 2 + (topic in {2, 12, 22, 8})))
     slices = "".join(f"{topic}\t{'even' if topic % 2 == 0 else 'odd'}\n" for topic in range(TOPICS))
     (tmp_path / "slices.tsv").write_text(slices)
     return tmp_path
@@ -58,6 +61,13 @@ def compare(capsys, folder):  # noqa: ARG001  # the command runs there
         ("worse.run -m nonsense --fail-if worse", 2),
         ("worse.run -m RR --fail-if worse --alpha 2", 2),
         ("worse.run -m RR --fail-if worse -B 3", 2),
+        ("better.run same.run -m RR --fail-if inconclusive --tolerance 0.1", 0),
+        ("near.run -m RR --fail-if inconclusive --tolerance 0.1", 3),
+        ("near.run -m RR --fail-if worse --tolerance 0.1", 0),
+        ("near.run worse.run -m RR --fail-if inconclusive --tolerance 0.1", 1),
+        ("near.run -m RR --fail-if inconclusive", 2),
+        ("slip.run -m RR --fail-if inconclusive --tolerance 0.2", 0),
+        ("worse.run -m RR --fail-if inconclusive --tolerance 0.9", 2),
         ("old.run -m RR --fail-if worse", 2),
         ("-m RR --fail-if worse", 2),
     ],
@@ -79,19 +89,26 @@ def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compa
     code, out, _ = compare("worse.run", "same.run", "-m", "RR P@1")
     assert code == 0
     lines = out.splitlines()
-    assert [line.split()[::10] for line in lines[2:6]] == [["worse.run", "worse"], ["same.run", "ok"]] * 2
+    assert [line.split()[::12] for line in lines[2:6]] == [
+        ["worse.run", "worse"],
+        ["same.run", "equivalent"],
+    ] * 2
     assert lines[-3].startswith(
-        "2 of 4 comparisons with old.run worse (loss above 0, corrected p below 0.05). "
-        "One-sided randomisation test on 30 topics, correction holm. A one-sided paired t test "
-        "at alpha=0.0125 detects a loss of 0."
+        "4 comparisons with old.run: 2 worse, 2 equivalent (tolerance 0, alpha 0.05). "
+        "One-sided randomisation test on 30 topics, correction max-t. A loss of 0."
     )
-    assert " on 30 topics with probability .8." in lines[-3]
+    assert " on 30 topics is detected with probability .8." in lines[-3]
+
+
+def test_table_shows_p_values_with_three_decimals(compare):
+    _, out, _ = compare("worse.run", "near.run", "-m", "RR")
+    assert [line.split()[7:9] for line in out.splitlines()[2:4]] == [["<.001", "<.001"], ["0.573", "0.573"]]
 
 
 def test_an_undefined_minimum_detectable_is_explained(compare):
     _, out, _ = compare("same.run", "-m", "RR")
     assert out.splitlines()[-1].endswith(
-        "correction holm. minimum_detectable is not defined (nan) where all topics have the same difference."
+        "correction max-t. minimum_detectable is not defined (nan) where all topics have the same difference."
     )
 
 
@@ -106,8 +123,8 @@ def test_a_gate_that_could_never_fail_is_an_error(compare):
     failed = compare("worse.run", "-m", "RR", "--fail-if", "worse")
     assert_command_fails(
         failed,
-        "--fail-if worse: a comparison could never fail: the randomisation test with 1 comparison",
-        "worse on 4 topics (p >= 0.0625)",
+        "--fail-if worse: a comparison could never fail: the randomisation test cannot find a difference",
+        "on 4 topics (p >= 0.0625)",
         "not below --alpha 0.05; use more topics or --test t",
     )
     assert compare("worse.run", "-m", "RR", "--fail-if", "worse", "--test", "t")[0] == 1
@@ -117,9 +134,9 @@ def test_a_gate_that_could_never_fail_is_an_error(compare):
 def test_without_a_gate_a_test_that_finds_nothing_is_warned_of(compare):
     code, out, err = compare("worse.run", "-m", "RR")
     assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("ir_graded: warning: the randomisation test with 1 comparison cannot find")
+    assert err.startswith("ir_graded: warning: the randomisation test cannot find a difference on 4 topics")
     assert err.endswith("use more topics or --test t\n")
-    assert out.splitlines()[-1].endswith("on 4 topics, correction holm.")
+    assert "on 4 topics, correction max-t." in out.splitlines()[-1]
 
 
 def test_a_gate_on_a_slice_of_three_topics_is_an_error(compare, folder):
@@ -208,7 +225,7 @@ def test_a_slice_that_cannot_be_worse_hides_no_loss(compare, folder):
     )
     gate = ("-m", "RR", "--fail-if", "worse", "--slices", "slices.txt")
     code, out, err = compare("worse.run", *gate)
-    assert (code, "2 of 3 comparisons" in out) == (1, True)
+    assert (code, "3 comparisons with old.run: 2 worse, 1 inconclusive" in out) == (1, True)
     assert "warning: 'old.run' scores 0 on the 6 of slice 'none' by RR" in err
     failed = compare("better.run", *gate)
     assert_command_fails(failed, "a comparison could never fail: 'old.run' scores 0 on the 6 of slice 'none'")
@@ -218,13 +235,13 @@ def test_each_slice_has_its_own_detectable_loss(compare, folder):
     slices = "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
     (folder / "slices.txt").write_text(slices)
     _, out, _ = compare("worse.run", "-m", "RR", "--slices", "slices.txt")
-    losses = [line.split()[8] for line in out.splitlines()[2:5]]
+    losses = [line.split()[10] for line in out.splitlines()[2:5]]
     assert len(set(losses)) == 3
     said = out.splitlines()[-1]
     assert "test on 30 topics, on the 8 of slice hard, on the 22 of slice easy, correction" in said
     assert (
-        f"detects a loss of {losses[0]} on 30 topics, of {losses[1]} on the 8 of slice hard, "
-        f"of {losses[2]} on the 22 of slice easy with probability .8." in said
+        f"A loss of {losses[0]} on 30 topics, of {losses[1]} on the 8 of slice hard, "
+        f"of {losses[2]} on the 22 of slice easy is detected with probability .8." in said
     )
 
 
@@ -284,7 +301,7 @@ def test_markdown_is_a_table_with_slices(compare):
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line[:1] == "|"
     ]
-    assert rows[0][:4] == ["run", "measure", "slice", "baseline"]
+    assert rows[0][:4] == ["run", "measure", "slice", "baseline\\_mean"]
     assert [(row[2], row[-1]) for row in rows[2:]] == [("all", "worse"), ("even", "worse"), ("odd", "worse")]
 
 
@@ -292,10 +309,17 @@ def test_json_holds_options_and_comparisons(compare):
     tested = ("--test", "t", "--correction", "bh", "--tolerance", "0.01")
     _, out, _ = compare("worse.run", "-m", "RR", "-o", "json", "-p", "-1", *tested)
     found = json.loads(out)
-    options = {"baseline": "old.run", "test": "t", "correction": "bh", "tolerance": 0.01, "passed": False}
+    options = {
+        "alternative": "less",
+        "family": "all",
+        "test": "t",
+        "correction": "bh",
+        "tolerance": 0.01,
+        "passed": False,
+    }
     assert found.items() >= options.items()
     (row,) = found["comparisons"]
-    expected = {"run": "worse.run", "measure": "RR", "slice": "all", "topics": TOPICS, "worse": True}
+    expected = {"run": "worse.run", "measure": "RR", "slice": "all", "topics": TOPICS, "verdict": "worse"}
     assert row.items() >= expected.items()
     assert row["difference"] == pytest.approx((0.5 - 1 + 1 / 3 - 0.5) / 2)
 
@@ -373,11 +397,11 @@ NEW = {str(topic): {"hit": 1.0, "x": 2.0} for topic in range(12)}
 @pytest.mark.parametrize(("runs", "names"), [(NEW, ("run",)), ({"a": NEW, "b": OLD}, ("a", "b"))])
 def test_runs_come_in_any_form(runs, names):
     found = ir_graded.compare_runs("RR", QRELS, OLD, runs)
-    assert (found.baseline, found.runs, found.passed) == ("baseline", names, False)
+    assert ({*found.baseline}, found.run, found.passed) == ({"baseline"}, names, False)
 
 
 def test_a_baseline_may_have_a_name():
-    assert ir_graded.compare_runs("RR", QRELS, {"main": OLD}, {"new": NEW}).baseline == "main"
+    assert ir_graded.compare_runs("RR", QRELS, {"main": OLD}, {"new": NEW}).baseline == ("main",)
     with pytest.raises(ir_graded.InputError, match="the baseline and a run are both named 'main'"):
         ir_graded.compare_runs("RR", QRELS, {"main": OLD}, {"main": NEW})
 
@@ -397,7 +421,7 @@ def test_the_baseline_may_be_a_file_of_the_folder_of_runs(folder, baseline):
 
 
 def assert_old_is_the_baseline(found):
-    assert (found.baseline, found.runs, found.passed) == ("old.run", ("worse.run",), False)
+    assert (found.baseline, found.run, found.passed) == (("old.run",), ("worse.run",), False)
 
 
 def test_a_missing_baseline_is_no_run_of_another_folder(capsys, folder):
@@ -418,10 +442,10 @@ def test_slices_of_a_mapping_and_ties_are_passed_on():
     tied = {str(topic): {"hit": 1.0, "x": 1.0, "y": 0.0} for topic in range(12)}
     slices = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
     found = ir_graded.compare_runs("RR", QRELS, OLD, tied, slices=slices, ties="pessimistic", test="t")
-    assert found.slices == ("all", "low", "high")
-    assert found.difference.reshape(-1).tolist() == [-0.5, -0.5, -0.5]
+    assert found.slice == ("all", "low", "high")
+    assert found.difference.tolist() == [-0.5, -0.5, -0.5]
     lucky = ir_graded.compare_runs("RR", QRELS, OLD, tied, ties="optimistic")
-    assert lucky.difference.tolist() == [[[0]]]
+    assert lucky.difference.tolist() == [0]
 
 
 def test_judged_is_one_minus_the_unjudged_share_of_the_topics_retrieved():
@@ -431,13 +455,13 @@ def test_judged_is_one_minus_the_unjudged_share_of_the_topics_retrieved():
     slices = {topic: "low" if int(topic) < 6 else "high" for topic in QRELS}
     with pytest.warns(ir_graded.CoverageWarning, match="lacks 3 of the 12 topics"):
         found = ir_graded.compare_runs(["RR", "P@1"], qrels, OLD, {"new": new}, slices=slices, test="t")
-    assert found.judged[:, :, 0].tolist() == [[pytest.approx(1 / 3), 1]] * 3
-    assert found.baseline_judged.tolist() == [[0.5, 1]] * 3
+    assert found.judged.tolist() == [pytest.approx(1 / 3), 1] * 3
+    assert found.baseline_judged.tolist() == [0.5, 1] * 3
     frame = found.to_frame()
     assert frame.columns[1:4].tolist() == ["topics", "judged", "baseline_judged"]
     assert frame["baseline_judged"].tolist() == [0.5, 1] * 3
     share = 1 - ir_graded.unjudged(qrels, {"new": new}, depths=[10]).share[0, 0]
-    assert found.judged[0, 0, 0] == pytest.approx(share)
+    assert found.judged[0] == pytest.approx(share)
 
 
 def test_runs_that_can_be_read_once_are_compared():
@@ -445,8 +469,8 @@ def test_runs_that_can_be_read_once_are_compared():
     found = ir_graded.compare_runs("RR", QRELS, OLD, {"new": (ir_measures.ScoredDoc(*row) for row in rows)})
     assert (found.passed, found.judged.tolist(), found.baseline_judged.tolist()) == (
         False,
-        [[[0.5]]],
-        [[0.5]],
+        [0.5],
+        [0.5],
     )
 
 
@@ -456,7 +480,7 @@ def test_a_baseline_that_scores_0_is_warned_of():
     assert found.passed
     assert [str(one.message) for one in caught] == [
         "Run 'b' has no judged document (for topic '0' it retrieved 'D-1', 'D-2', and the qrels have 'hit').",
-        "'b' scores 0 on all 12 topics by RR, so no system can be worse there; do the ids of run and qrels "
+        "'b' scores 0 on all 12 topics by RR, so no run can be worse there; do the ids of run and qrels "
         "match, and are levels of the qrels relevant to the measure?",
     ]
 
@@ -477,3 +501,38 @@ def test_a_name_of_two_runs_names_no_baseline():
     runs = {"bm25.run": OLD, "bm25.txt": NEW}
     with pytest.raises(ir_graded.InputError, match=r"did you mean 'bm25\.(run|txt)' or 'bm25\.(run|txt)'\?"):
         ir_graded.compare_runs("RR", QRELS, "bm25", runs)
+
+
+def test_gate_and_all_its_outputs_equal_differences(compare):
+    scores = ir_graded.evaluate("RR P@1", "qrels.txt", ["old.run", "worse.run", "near.run"])
+    options = {"alternative": "less", "family": "all", "tolerance": 0.01}
+    expected = ir_graded.meta.differences(scores, "old.run", **options).to_frame()
+    same = [name for name in expected if "judged" not in name]
+    found = ir_graded.compare_runs(
+        "RR P@1", "qrels.txt", "old.run", ["worse.run", "near.run"], tolerance=0.01
+    ).to_frame()
+    assert found[same].equals(expected[same])
+    given = ("worse.run", "near.run", "-m", "RR P@1", "--tolerance", "0.01", "-p", "-1", "-o")
+    rows = json.loads(compare(*given, "json")[1])["comparisons"]
+    assert [row["p_corrected"] for row in rows] == expected["p_corrected"].tolist()
+    assert [row["verdict"] for row in rows] == expected["verdict"].tolist()
+    suite = ET.fromstring(compare(*given, "junit")[1])  # noqa: S314  # the text of the command
+    texts = [case[0].text for case in suite.findall("testcase")]
+    for row, text in zip(expected.to_dict("records"), texts, strict=True):
+        assert f"verdict {row['verdict']}, " in text
+        assert f"p_corrected {row['p_corrected']!r}" in text
+    for style in ("table", "markdown"):
+        lines = compare(*given, style)[1].splitlines()[2:6]
+        cells = [line.replace("|", " ").split() for line in lines]
+        assert [row[12:] for row in cells] == [verdict.split() for verdict in expected["verdict"]]
+
+
+def test_weights_of_topics_decide(compare, folder):
+    """near.run is better on even topics, which have nearly all the traffic."""
+    (folder / "traffic.txt").write_text("".join(f"{t} {1000 if t % 2 == 0 else 1}\n" for t in range(TOPICS)))
+    _, out, _ = compare("near.run", "-m", "RR", "--weights", "traffic.txt", "-o", "json")
+    (row,) = json.loads(out)["comparisons"]
+    assert row["difference"] < -0.49
+    assert row["verdict"] == "worse"
+    (folder / "traffic.txt").write_text("0 5\n1 -3\n")
+    assert_command_fails(compare("near.run", "-m", "RR", "--weights", "traffic.txt"), "weights: topics need")

@@ -34,7 +34,7 @@ def test_latex_has_booktabs_bold_daggers_and_the_test_in_the_caption():
     means = scored().aggregates
     assert rows[1][1] == rf"\textbf{{{means[1, 0]:.3f}}}$^{{{{\dagger}}}}$"
     assert rows[3][1] == rf"{means[0, 0]:.3f}$^{{\phantom{{{{\dagger}}}}}}$"
-    assert "two-sided paired randomisation test, Holm's correction for the 2 runs" in lines[2]
+    assert "two-sided paired randomisation test, step-down max-t for the 2 runs" in lines[2]
 
 
 def test_markdown_and_html_have_equal_marks():
@@ -92,16 +92,15 @@ def test_a_test_that_cannot_succeed_has_no_caption():
     values = scored().values[:, :, :4]
     scores = Scores(("old", "new", "same"), scored().measures, (1, 2, 3, 4), values)
     for write in (scores.to_latex, scores.to_markdown, scores.to_html):
-        with pytest.warns(CoverageWarning, match=r"cannot find a difference on 4 topics \(p >= 0\.25\)"):
+        with pytest.warns(CoverageWarning, match=r"cannot find a difference on 4 topics \(p >= 0\.125\)"):
             text = write(baseline="old")
         assert text == write()
         assert "randomisation" in write(baseline="old", alpha=0.3)
-    with pytest.raises(ParameterError, match="default of 100,000 replicates is too small"):
-        scored().to_latex(baseline="old", alpha=1e-5)
+    with pytest.raises(ParameterError, match="no corrected p can fall below 1e-05"):
+        scored().to_latex(baseline="old", alpha=5e-6)
 
 
 def test_letters_name_the_runs_that_are_significantly_worse():
-    """Of a randomised Tukey HSD test of all pairs, which is that of the meta-evaluation."""
     rng = np.random.default_rng(1)
     noise = rng.normal(0, 0.05, (2, 4, TOPICS))
     values = noise + np.array([[0.5, 0.2, 0.35, 0.21], [0.3, 0.3, 0.3, 0.6]])[:, :, np.newaxis]
@@ -116,47 +115,46 @@ def test_letters_name_the_runs_that_are_significantly_worse():
         r"^{\phantom{bcd}}$",
     ]
     assert "^{abd}" in rows[2][2]
-    assert "Raised letters: significantly better than these runs (randomised Tukey HSD test of all" in text
+    assert (
+        "Raised letters: significantly better than these runs (two-sided paired randomisation test, " in text
+    )
     for number, name in enumerate(scores.names):
-        asl = ir_graded.meta.discriminative_power(
-            scores.matrix(name), test="tukey_hsd", n_resamples=10_000, rng=0
-        ).asl
+        found = ir_graded.meta.differences({name: scores.matrix(name)})
         letters = "".join(row[1 + number].partition("phantom")[0].partition("^{")[2] for row in rows)
-        assert len([sign for sign in letters if sign in "abcd"]) == (asl < 0.05).sum()
+        assert len([sign for sign in letters if sign in "abcd"]) == found.significant.sum()
 
 
 def test_letters_of_a_test_that_cannot_succeed_are_left_out():
-    for runs, topics, least in ((2, 5, r"0\.0625"), (3, 2, r"0\.167")):
+    for runs, topics, least in ((2, 5, r"0\.0625"), (3, 2, r"0\.5")):
         values = scored().values[:, :runs, :topics]
         scores = Scores(scored().runs[:runs], scored().measures, tuple(range(topics)), values)
         for write in (scores.to_latex, scores.to_html):
-            message = rf"Tukey HSD test of {runs} runs cannot .* on {topics} topics \(p >= {least}\)"
+            message = rf"randomisation test cannot .* on {topics} topics \(p >= {least}\)"
             with pytest.warns(CoverageWarning, match=message):
                 text = write(letters=True)
             assert text == write()
-            assert "Tukey" in write(letters=True, alpha=0.3)
+            assert "randomisation" in write(letters=True, alpha=0.6)
 
 
 def test_letters_require_an_alpha_that_the_replicates_can_show():
     message = (
-        r"^the default of 10,000 replicates is too small: with 3 tests no corrected p-value can fall below "
-        r"0\.0001, and alpha is 1e-07; use a larger alpha, or "
-        r"discriminative_power with 10,000,000 replicates$"
+        r"^n_resamples=10000: with 3 tests and correction='max-t' no corrected p can fall below 0\.0001, and "
+        r"alpha is 1e-05: use n_resamples=100000$"
     )
     with pytest.raises(ParameterError, match=message):
-        scored().to_markdown(letters=True, alpha=1e-7)
-    with pytest.raises(ParameterError, match="10,000 replicates is too small"):
+        scored().to_markdown(letters=True, alpha=1e-5)
+    with pytest.raises(ParameterError, match="n_resamples=10000: with 3 tests"):
         scored().to_markdown(letters=True, alpha=0.99e-4)
     assert "alpha = 0.0001" in scored().to_markdown(letters=True, alpha=1e-4)
 
 
 def test_letters_and_daggers_go_together():
     text = scored().to_latex(baseline="old", letters=True)
-    assert r"$^{{\dagger}c}$" in text
+    assert r"$^{{\dagger}bc}$" in text
     assert r"(c) old" in text
     assert r"(a) new\_a\&b" in text
-    assert "<sup>†c</sup>" in scored().to_html(baseline="old", letters=True)
-    assert "**<sup>c</sup>" in scored().to_markdown(letters=True)
+    assert "<sup>†bc</sup>" in scored().to_html(baseline="old", letters=True)
+    assert "**<sup>bc</sup>" in scored().to_markdown(letters=True)
 
 
 def test_letters_name_at_most_as_many_runs_as_there_are():

@@ -18,7 +18,7 @@ def intervals(scores, **options):
 
 
 def against_a(scores, **options):
-    return meta.against_baseline({"Q": scores}, "a", **options)
+    return meta.differences({"Q": scores}, "a", **options)
 
 
 DEFAULTS = {
@@ -27,7 +27,14 @@ DEFAULTS = {
     meta.swap: {"resample": "bootstrap", "max_rate": 0.05, "n_resamples": 1000},
     meta.stability: {"n_resamples": 1000},
     intervals: {"confidence": 0.95, "n_resamples": 1000},
-    against_a: {"alpha": 0.05, "n_resamples": 100_000},
+    against_a: {
+        "alpha": 0.05,
+        "n_resamples": 100_000,
+        "correction": "max-t",
+        "family": "measure",
+        "alternative": "two-sided",
+        "tolerance": 0.0,
+    },
 }
 
 

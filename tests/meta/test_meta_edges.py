@@ -10,12 +10,12 @@ import pytest
 from ir_graded import meta
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta.discriminative import _smallest_sufficient
-from ir_graded.meta.paired_tests import TESTS, _replicate_at_place
+from ir_graded.meta.paired_tests import TESTS_OF_PAIRS, _replicate_at_place
 from ir_graded.meta.significance import _signed_bounds
 from ir_graded.meta.studentised import Workspace
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", TESTS_OF_PAIRS)
 def test_systems_that_differ_by_rounding_are_identical(test):
     same = np.linspace(0.1, 0.9, 6)
     scores = pd.DataFrame({"one": same, "other": same + np.array([1, 2, 3, 1, 2, 3]) * 2**-53})

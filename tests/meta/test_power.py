@@ -1,6 +1,5 @@
 """Discriminative power compared with plain references, scipy, invariants, error rates and real matrices."""
 
-import itertools
 import math
 import warnings
 from itertools import combinations
@@ -15,10 +14,12 @@ from reference import meta_power as plain
 from ir_graded.errors import CoverageWarning
 from ir_graded.meta import studentised
 from ir_graded.meta.discriminative import discriminative_power
-from ir_graded.meta.paired_tests import TESTS, TESTS_OF_DIFFERENCES
+from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 from ir_graded.meta.samples import permuted_rows, sign_flips, topic_counts
 
 OTHERS = [test for test in TESTS if test != "bootstrap"]
+#: Tests that compare two systems without looking at the others.
+OF_TWO = [test for test in TESTS if test != "tukey_hsd"]
 B = 60
 
 
@@ -346,9 +347,7 @@ def test_any_small_matrix_equals_the_plain_loops(values, seed):
     )
 
 
-@given(
-    values=matrices(), test=st.sampled_from([*TESTS_OF_DIFFERENCES]), random=st.randoms(use_true_random=False)
-)
+@given(values=matrices(), test=st.sampled_from(OF_TWO), random=st.randoms(use_true_random=False))
 def test_names_and_order_of_systems_change_nothing(values, test, random):
     names = [f"s{number}" for number in range(values.shape[1])]
     frame = pd.DataFrame(values, columns=names)
@@ -369,7 +368,7 @@ def within_binomial_limits(rate, sets):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test", TESTS_OF_DIFFERENCES)
+@pytest.mark.parametrize("test", OF_TWO)
 def test_rejections_when_systems_do_not_differ(test):
     rng = np.random.default_rng(2026)
     rejected = [
@@ -441,17 +440,3 @@ def test_alpha_below_one_replicate_causes_a_warning(test):
     assert found.asl.equals(expected.asl)
     for exact in ("t", "randomisation"):  # their ASL is never 0 for lack of replicates
         discriminative_power(values, test=exact, n_resamples=B, alpha=0.01)
-
-
-@pytest.mark.parametrize(("systems", "topics"), [(2, 2), (2, 3), (3, 2)])
-def test_smallest_asl_of_tukey_is_that_of_all_permutations(systems, topics):
-    """The scores are as far apart as they can be; every order of each topic is enumerated."""
-    values = np.tile(np.arange(systems, dtype=float), (topics, 1))
-    orders = list(itertools.product(itertools.permutations(range(systems)), repeat=topics))
-    ranges = [
-        np.ptp(np.stack([row[list(o)] for row, o in zip(values, order, strict=True)]).sum(0))
-        for order in orders
-    ]
-    share = np.mean(np.array(ranges) >= topics * (systems - 1))
-    assert TESTS["tukey_hsd"].smallest_p(topics, math.inf, True, systems) == pytest.approx(share)
-    assert TESTS["tukey_hsd"].smallest_p(9999, 99, True, systems) == 0.01

@@ -26,7 +26,7 @@ RESULTS = {
     "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
     "MeasureComparison": lambda: meta.compare_measures({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
-    "Regressions": lambda: ir_graded.compare_runs("Q AP", QRELS, "one", RUNS, test="t"),
+    "Differences": lambda: ir_graded.compare_runs("Q AP", QRELS, "one", RUNS, test="t"),
     "EffectSizes": lambda: meta.effect_sizes(MATRIX),
     "TopicSetSize": lambda: meta.topic_set_size(MATRIX, 0.1),
     "CollectionStatistics": lambda: ir_graded.collection_statistics(QRELS, RUNS),

@@ -17,8 +17,8 @@ import pytest
 import ir_graded
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.base import aggregate, exact_mean
-from ir_graded.meta.baseline import against_baseline
 from ir_graded.meta.correlation import rank_correlations
+from ir_graded.meta.differences import differences
 
 MEASURES = cases.of_every_kind(max_rel=3)
 COUNTS = ("NumRet", "NumRel", "NumQ")
@@ -90,7 +90,7 @@ def test_means_of_systems_do_not_depend_on_the_order_of_topics(seed):
     scores = matrices()
     other = scores.sample(frac=1, random_state=seed)
     one, another = ({"Q": frame, "R": frame**2} for frame in (scores, other))
-    difference = [against_baseline(given, "s0").difference for given in (one, another)]
+    difference = [differences(given, "s0").difference for given in (one, another)]
     assert np.array_equal(*difference)
     taus = [rank_correlations(given, reference="Q") for given in (one, another)]
     assert np.array_equal(taus[0].kendall, taus[1].kendall)

@@ -88,12 +88,12 @@ BY_TOPIC = {
     "three": {"Q": (1 / 3, 0, 0), "AP": (1 / 2, 0, 0)},
 }
 #: Of the 8 ways to change signs of the differences to "three", so many have a mean as far from 0: those with
-#: all or no signs changed, and that of topic 1 if this does not bring the mean nearer. Holm doubles the
-#: smallest.
-P_HOLM = {"one": {"Q": 2 * 2 / 8, "AP": 1}, "two": {"Q": 4 / 8, "AP": 1}}
+#: all or no signs changed, and that of topic 1 if this does not bring the mean nearer. By Q, the largest T
+#: of both runs reaches that of "one" with two patterns, by AP with four.
+P_CORRECTED = {"one": {"Q": 2 / 8, "AP": 4 / 8}, "two": {"Q": 4 / 8, "AP": 4 / 8}}
 
 #: In standard deviations of the differences.
-DETECTABLE_BY_THREE = plain.detectable(lambda d: plain.power_paired_t(d, 3))
+DETECTABLE_BY_THREE = plain.detectable(lambda d: plain.power_paired_t(d, 3, alpha=0.025))
 
 
 def test_the_page_contains_the_numbers(tmp_path):
@@ -111,7 +111,7 @@ def test_the_page_contains_the_numbers(tmp_path):
         for (measure, scores), cells in zip(by_measure.items(), (found[:half], found[half:]), strict=True):
             expected = [sum(scores) / 3, min(scores), max(scores)]
             if run != "three":
-                expected += [(sum(scores) - sum(BY_TOPIC["three"][measure])) / 3, P_HOLM[run][measure]]
+                expected += [(sum(scores) - sum(BY_TOPIC["three"][measure])) / 3, P_CORRECTED[run][measure]]
                 z = [one - other for one, other in zip(scores, BY_TOPIC["three"][measure], strict=True)]
                 assert float(cells[-1]) == pytest.approx(DETECTABLE_BY_THREE * stdev(z), abs=5.1e-4)
             printed = [*map(float, cells[: len(expected)])]
@@ -126,15 +126,14 @@ def test_the_page_contains_the_numbers(tmp_path):
     assert f"ir_graded {ir_graded.__version__}, Python" in said
 
 
-def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
+def test_the_p_values_are_those_of_differences_and_of_tables(tmp_path):
     covid = covid_sample()
     baseline = "bm25_baseline"
     text = made(tmp_path, ["nDCG@10"], covid.qrels, covid.runs, baseline=baseline, confidence=0.999)
     assert "100,000 replicates, seed 0, p =" in text
-    assert "No corrected p falls below 0.00019." in text
     scores = ir_graded.evaluate(["nDCG@10"], covid.qrels, covid.runs)
-    tests = ir_graded.meta.against_baseline(scores, baseline, alpha=0.001)
-    printed = [f"p = {p:.3f}" if p >= 0.001 else "p < 0.001" for p in tests.p_holm[0]]
+    tests = ir_graded.meta.differences(scores, baseline, alpha=0.001)
+    printed = [f"p = {p:.3f}" if p >= 0.001 else "p < 0.001" for p in tests.p_corrected]
     assert Counter(re.findall(r"p [=<] [01]\.\d{3}(?=[< ])", html.unescape(text))) == Counter(printed)
     significant = int(tests.significant.sum())
     assert text.count('class="unseen">significantly') == significant > 0
@@ -142,20 +141,19 @@ def test_the_p_values_are_those_of_against_baseline_and_of_tables(tmp_path):
 
 
 def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
-    with pytest.warns(ir_graded.CoverageWarning, match=r"on 3 topics \(p >= 0\.5\)"):
+    with pytest.warns(ir_graded.CoverageWarning, match=r"on 3 topics \(p >= 0\.25\)"):
         text = made(tmp_path, ["Q"], baseline="one")
     assert "3 topics are too few for a significant difference from the baseline at 0.05" in text
     assert "significantly better" not in text
     assert "all 8 sign patterns, p = share" in text
-    assert "No corrected p falls below 0.5." in text
     text = made(tmp_path, ["Q"], baseline="one", confidence=0.4)
     assert "significantly better</span> or" in text
 
 
 def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
     covid = covid_sample()
-    with pytest.raises(ParameterError, match="default of 100,000 replicates is too small: with 19 tests"):
-        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.9999)
+    with pytest.raises(ParameterError, match=r"n_resamples=100000: with 19 tests .* use n_resamples=1000000"):
+        made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.999995)
 
 
 def test_significant_differences_are_marked(tmp_path):
@@ -428,3 +426,21 @@ def test_the_baseline_may_be_named_without_its_ending(folder, baseline):
     assert '<b class="run">two.txt</b>' in place.read_text()
     with pytest.raises(ParameterError, match=r"baseline='tw' must be one of 'one', 'two\.txt'"):
         ir_graded.report("Q", "qrels.txt", runs, place, baseline="tw", n_resamples=9)
+
+
+def test_weights_of_topics_change_means_and_tests(tmp_path):
+    covid = covid_sample()
+    runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1", "UIowaS_Run3")}
+    weights = {topic: 1 + int(topic) for topic in covid.qrels["query_id"].unique()}
+    scores = ir_graded.evaluate(["nDCG@10"], covid.qrels, runs)
+    options = {"baseline": "bm25_baseline", "weights": weights}
+    text = made(tmp_path, ["nDCG@10"], covid.qrels, runs, **options)
+    means = scores.mean(weights)["nDCG@10"]
+    tests = ir_graded.meta.differences(scores, "bm25_baseline", weights=weights)
+    assert means.to_dict() == pytest.approx(
+        dict(zip(tests.run, tests.mean, strict=True)) | {"bm25_baseline": tests.baseline_mean[0]}
+    )
+    for mean in means:
+        assert f"<b>{mean:.4f}</b>" in text
+    assert "Topics have weights" in text
+    assert "tied for first" not in text

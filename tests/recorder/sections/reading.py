@@ -205,7 +205,7 @@ def _wrong_calls(out: Recorder) -> dict[str, Callable[[], Any]]:
         "alpha of 2": lambda: meta.discriminative_power(matrix, alpha=2),
         "unknown test": lambda: meta.discriminative_power(matrix, test="x"),
         "no replicates": lambda: meta.stability(matrix, n_resamples=0),
-        "unknown baseline": lambda: meta.against_baseline(scores, "z"),
+        "unknown baseline": lambda: meta.differences(scores, "z"),
         "unknown reference": lambda: meta.rank_correlations(scores, "RR"),
         "tied systems": lambda: meta.tau_ap([1, 1, 2], [1, 2, 3]),
         "systems that differ": lambda: meta.kendall_tau({"a": 1, "b": 2}, {"a": 1, "c": 2}),

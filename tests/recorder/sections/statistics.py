@@ -37,6 +37,7 @@ def _statistics(out: Recorder) -> None:
         }
         of_several_measures(out, year, matrices, 50 if out.quick else 200)
     _correlations(out)
+    _collections(out)
 
 
 def of_one_matrix(out: Recorder, where: str, matrix: Any, resamples: int, *, seed: int) -> None:
@@ -66,8 +67,9 @@ def of_several_measures(out: Recorder, where: str, scores: Any, resamples: int) 
         out.result("confidence_intervals", f"{where}, level {level}", found)
     systems = list(scores[names[0]].columns) if isinstance(scores, dict) else list(scores.runs)
     for baseline in (systems[0], systems[-1]):
-        found = meta.against_baseline(scores, baseline, rng=2)
-        out.result("against_baseline", f"{where}, {baseline}", found)
+        out.result("differences", f"{where}, {baseline}", meta.differences(scores, baseline, rng=2))
+    out.result("differences", f"{where}, all pairs", meta.differences(scores, rng=2))
+    out.result("ranks", where, meta.ranks(scores, rng=2))
     for test in _TESTS[:1] if out.quick else _TESTS:
         options: dict[str, Any] = {"n_resamples": resamples, "rng": 3, "fuzziness": 0.03}
         found = meta.compare_measures(scores, reference=names[-1], test=test, **options)
@@ -89,9 +91,19 @@ def _correlations(out: Recorder) -> None:
         # Means of tenths that differ only by rounding.
         tenths = {name: np.floor(generator.random((3, 8)) * 6) / 10 for name in ("one", "other")}
         out.result("rank_correlations", f"{number}, tenths", meta.rank_correlations(tenths, "one"))
-        found = meta.against_baseline(tenths, 0, n_resamples=200, rng=number)
-        out.result("against_baseline", f"{number}, tenths", found)
+        found = meta.differences(tenths, 0, n_resamples=200, rng=number)
+        out.result("differences", f"{number}, tenths", found)
         out.result("swap", f"{number}, tenths", meta.swap(tenths["one"], n_resamples=50, rng=number))
+
+
+def _collections(out: Recorder) -> None:
+    """Record differences on random collections."""
+    generator = np.random.Generator(np.random.PCG64(1))
+    scores = {f"{topics} topics": {"Q": generator.random((topics, 4))} for topics in (8, 10, 12, 20, 40)}
+    for effect in meta.across_collections.choices["effect"]:
+        for method in meta.across_collections.choices["method"]:
+            found = meta.across_collections(scores, 0, effect=effect, method=method, rng=4)
+            out.result("across_collections", f"{effect}, {method}", found)
 
 
 @section("statistics of the sample", "meta on scores of the bundled runs")

@@ -1,0 +1,412 @@
+"""Differences from a baseline on several collections, and what they tell about collections like them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_graded._utils.extras import extra
+from ir_graded._utils.results import Result
+from ir_graded.core.segments import Floats
+from ir_graded.errors import CoverageWarning, InputError, short_repr
+
+from .differences import ALL_TOPICS, check_possible
+from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure, number_of
+from .max_t import Comparisons, Replicates, Tail, count, mean_and_error, sums_with_signs
+from .options import Seed, generator, statistic
+from .paired_tests import holm
+from .sample_size import bias_of_dz
+from .studentised import one_blas_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_graded.plots.style import Axes, Figure
+
+EFFECTS = ("difference", "gz")
+METHODS = ("reml", "dl")
+#: The rows after those of the collections.
+MEAN, RANDOM = "mean of collections", "random effects"
+_TEST, _N_RESAMPLES = "randomisation", 100_000
+_FEWEST, _FEW = 2, 5
+_COLUMNS = (
+    *("measure", "run", "collection", "topics", "baseline_mean", "mean", "difference", "gz"),
+    *("se", "low", "high", "p", "p_corrected", "weight"),
+)
+
+
+@dataclass(frozen=True)
+class RandomEffects:
+    """The mean effect of collections like those observed, from effects and their variances.
+
+    Attributes:
+        mu: the mean.
+        se: its standard error (Knapp and Hartung).
+        tau2: variance between collections.
+        i2: share of the variance between collections, from 0 to 1.
+        q: Cochran's Q.
+        weights: weight of each collection; their sum is 1.
+    """
+
+    mu: float
+    se: float
+    tau2: float
+    i2: float
+    q: float
+    weights: Floats
+
+    @classmethod
+    def of(cls, y: Floats, v: Floats, method: str) -> RandomEffects:
+        """Return the mean of effects y with variances v."""
+        w, f = 1 / v, len(y) - 1
+        mu = (w @ y) / w.sum()
+        q = float(w @ (y - mu) ** 2)
+        of_moments = max(0.0, (q - f) / (w.sum() - (w @ w) / w.sum()))
+        tau2 = of_moments if method == "dl" else _reml(y, v)
+        typical = f * w.sum() / (w.sum() ** 2 - w @ w)
+        w = 1 / (v + tau2)
+        mu = float((w @ y) / w.sum())
+        se = float(np.sqrt(max(1.0, (w @ (y - mu) ** 2) / f) / w.sum()))
+        return cls(mu, se, tau2, float(tau2 / (tau2 + typical)), q, w / w.sum())
+
+
+def _reml(y: Floats, v: Floats) -> float:
+    """Return the variance between collections of restricted maximum likelihood, 0 if its root is below."""
+
+    def excess(tau2: float) -> float:
+        w = 1 / (v + tau2)
+        mu = (w @ y) / w.sum()
+        return float(w**2 @ (y - mu) ** 2 - w.sum() + (w @ w) / w.sum())
+
+    if excess(0.0) <= 0:
+        return 0.0
+    high = float(np.var(y, ddof=1))
+    while excess(high) > 0:
+        high *= 2
+    return float(extra("scipy.optimize", "meta").brentq(excess, 0.0, high, xtol=1e-18, rtol=1e-15))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AcrossCollections(Result):
+    """Differences from a baseline on several collections, the result of :func:`across_collections`.
+
+    Attributes:
+        table: a row per measure, run and collection, then rows "mean of collections" and "random effects".
+        summary: a row per measure and run: tau2 and i2 (how much collections differ), q and q_p (Cochran's
+            test that they do not), predict_low and predict_high (an interval for a further collection).
+        baseline: the baseline.
+        effect: ``'difference'`` or ``'gz'``.
+        method: ``'reml'`` or ``'dl'``.
+        alpha: significance level.
+        n_resamples: number of replicates.
+    """
+
+    table: pd.DataFrame
+    summary: pd.DataFrame
+    baseline: Hashable
+    effect: str
+    method: str
+    alpha: float
+    n_resamples: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table.
+
+        Columns: measure, run, collection, topics, baseline_mean, mean, difference, gz, se, low, high, p,
+        p_corrected, weight (in the random effects). With ``effect='gz'`` se, low and high are those of gz.
+        """
+        return self.table.copy()
+
+    def plot(self, measure: str | None = None, run: Hashable | None = None, ax: Axes | None = None) -> Figure:
+        """Plot the effects of a run by a measure, by default the first, as a forest plot."""
+        from ir_graded.plots.scores import forest
+
+        return forest(self, measure, run, ax)
+
+
+@statistic(effect=EFFECTS, method=METHODS)
+def across_collections(
+    scores: Mapping[str, Any],
+    baseline: Hashable,
+    *,
+    effect: str = "difference",
+    method: str = "reml",
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    rng: Seed = 0,
+) -> AcrossCollections:
+    """Compare runs with a baseline on several collections, and combine the differences.
+
+    The rows of collections are tested as by :func:`differences`, with max-t over the runs and collections of
+    a measure. Let y be the effects of k collections and v their squared standard errors. *Mean of
+    collections* (these collections): ``sum y / k`` with ``se^2 = sum v / k^2`` and Welch's degrees of
+    freedom; its p is that of random signs with weight ``1 / n`` for each of the n topics of a collection.
+    *Random effects* (collections like these): weights ``w = 1 / (v + tau^2)``, ``mu = sum w y / sum w``,
+    ``se^2 = max(1, sum w (y - mu)^2 / (k - 1)) / sum w`` and k - 1 degrees of freedom. The corrected p of
+    these rows is for the runs of a measure: max-t and Holm.
+
+    Args:
+        scores: a mapping from names of collections to results of ``ir_graded.evaluate`` (such as that of
+            ``ir_graded.evaluate_collections``), or to mappings from measures to score matrices. All have the
+            same measures; topics of different collections differ, also with equal names.
+        baseline: name of the run that the others are compared with.
+        effect: ``'difference'`` of means, or ``'gz'``, the difference in standard deviations over topics with
+            Hedges' correction, with the variance ``1/n + gz^2/(2n)``.
+        method: estimate of tau^2: ``'reml'`` or ``'dl'`` (DerSimonian and Laird).
+        alpha: significance level, between 0 and 1.
+        n_resamples: number of replicates B, at least 1; None for 100,000.
+        rng: a seed or a generator.
+
+    Raises:
+        InputError: there are fewer than two collections, a run or measure is missing from one, or all
+            differences of a run on a collection are equal, so that they have no standard error.
+        ParameterError: an option is out of its range, or the baseline is not a run.
+
+    Warns:
+        CoverageWarning: there are fewer than five collections, so that tau^2 is hardly known.
+
+    Source:
+        DerSimonian and Laird, "Meta-analysis in clinical trials" (Controlled Clinical Trials, 1986); Knapp
+        and Hartung, "Improved tests for a random effects meta-regression with a single covariate"
+        (Statistics in Medicine, 2003); Westfall and Young, "Resampling-based multiple testing" (1993).
+
+    Example:
+        >>> import pandas as pd, warnings
+        >>> news = pd.DataFrame({"old": [0.2, 0.3, 0.4] * 4, "new": [0.3, 0.5, 0.4] * 4})
+        >>> web = pd.DataFrame({"old": [0.5, 0.1, 0.6] * 4, "new": [0.6, 0.1, 0.7] * 4})
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     found = across_collections({"news": {"Q": news}, "web": {"Q": web}}, "old")
+        >>> found.to_frame()[["run", "collection", "difference", "low", "high"]].round(3)
+           run           collection  difference    low   high
+        0  new                 news       0.100  0.046  0.154
+        1  new                  web       0.067  0.035  0.098
+        2  new  mean of collections       0.083  0.053  0.113
+        3  new       random effects       0.077 -0.120  0.275
+    """
+    import pandas as pd
+
+    by_collection = _aligned(scores, baseline)
+    names = [*by_collection]
+    measures = by_collection[names[0]]
+    first = next(iter(measures.values()))
+    replicates = int(n_resamples or _N_RESAMPLES)
+    runs = [run for run in first.runs if run != baseline]
+    topics = sum(len(next(iter(matrices.values())).topics) for matrices in by_collection.values())
+    check_possible(
+        _TEST, "max-t", "two-sided", alpha, replicates, {ALL_TOPICS: topics}, len(runs) * len(names)
+    )
+    seed = int(generator(rng).integers(2**62))
+    rows, summaries = [], []
+    for measure in measures:
+        matrices = [of_collection[measure] for of_collection in by_collection.values()]
+        base, mean, z = zip(*(_means(matrix, runs, baseline) for matrix in matrices), strict=True)
+        p, corrected = _tested(z, replicates, seed)
+        for at, run in enumerate(runs):
+            effects = _Effects.of([one[at] for one in z], names, run, baseline, measure, effect)
+            columns = {
+                "baseline_mean": np.array(base),
+                "mean": np.array([one[at] for one in mean]),
+                "p": p[:, at],
+                "p_corrected": corrected[:, at],
+            }
+            of_run, summary = _rows_of_run(names, effects, columns, method, alpha)
+            rows += [{"measure": measure, "run": run, **row} for row in of_run]
+            summaries.append({"measure": measure, "run": run, **summary})
+    table = pd.DataFrame(rows)[[*_COLUMNS]]
+    random = table["collection"] == RANDOM
+    for measure in measures:
+        of_measure = random & (table["measure"] == measure)
+        table.loc[of_measure, "p_corrected"] = holm(table.loc[of_measure, "p"].to_numpy())
+    if len(names) < _FEW:
+        warnings.warn(
+            f"{len(names)} collections are too few to know how much collections differ: intervals of random "
+            "effects are wide, and those of a further collection wider",
+            CoverageWarning,
+            stacklevel=3,
+        )
+    return AcrossCollections(
+        table, pd.DataFrame(summaries), baseline, effect, method, float(alpha), replicates
+    )
+
+
+def _rows_of_run(
+    names: Sequence[str], effects: _Effects, columns: Mapping[str, Floats], method: str, alpha: float
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """Return the rows of a run by a measure: collections, their mean, random effects; and the summary.
+
+    Args:
+        names: the collections.
+        effects: those of the run.
+        columns: means with a value per collection; p-values, followed by that of the mean of collections.
+        method: estimate of tau^2.
+        alpha: significance level.
+    """
+    pooled = RandomEffects.of(effects.y, effects.v, method)
+    rows = [
+        {
+            "collection": name,
+            "topics": effects.topics[at],
+            **{column: values[at] for column, values in columns.items()},
+            **effects.row(at, alpha),
+            "weight": weight,
+        }
+        for at, (name, weight) in enumerate(zip(names, pooled.weights.tolist(), strict=True))
+    ]
+    of_mean = {
+        "collection": MEAN,
+        "topics": sum(effects.topics),
+        "baseline_mean": columns["baseline_mean"].mean(),
+        "mean": columns["mean"].mean(),
+        **effects.mean(alpha),
+        "p": columns["p"][-1],
+        "p_corrected": columns["p_corrected"][-1],
+    }
+    of_all, summary = effects.random(pooled, alpha)
+    return [*rows, of_mean, {"collection": RANDOM, "topics": sum(effects.topics), **of_all}], summary
+
+
+def _aligned(scores: Any, baseline: Hashable) -> dict[str, dict[str, ScoreMatrix]]:
+    """Return the matrices of each collection, with the runs in one order."""
+    if not isinstance(scores, Mapping) or len(scores) < _FEWEST:
+        found = f"{len(scores)} collections" if isinstance(scores, Mapping) else short_repr(scores)
+        raise InputError(f"expected a mapping from two or more collections to their scores, found {found}")
+    matrices = {str(name): matrices_by_measure(of_collection) for name, of_collection in scores.items()}
+    measures = [*next(iter(matrices.values()))]
+    runs = list(dict.fromkeys(run for one in matrices.values() for run in next(iter(one.values())).runs))
+    for name, one in matrices.items():
+        if {*one} != {*measures}:
+            differing = min({*one} ^ {*measures})
+            raise InputError(f"collection {name!r}: measures differ from those of the first, by {differing}")
+        if missing := {*runs} - {*next(iter(one.values())).runs}:
+            raise InputError(
+                f"collection {name!r}: run {min(missing, key=str)!r} is missing; "
+                "all collections need all runs"
+            )
+    number_of(baseline, runs, "baseline")
+    return {
+        name: {measure: _of_runs(one[measure], runs) for measure in measures}
+        for name, one in matrices.items()
+    }
+
+
+def _of_runs(matrix: ScoreMatrix, runs: list[Hashable]) -> ScoreMatrix:
+    places = [matrix.runs.index(run) for run in runs]
+    return ScoreMatrix(matrix.values[:, places], matrix.topics, tuple(runs))
+
+
+def _means(matrix: ScoreMatrix, runs: list[Hashable], baseline: Hashable) -> tuple[float, Floats, Floats]:
+    """Return the mean of the baseline, those of the runs and the differences, shape ``(runs, topics)``."""
+    base = matrix.values[:, matrix.runs.index(baseline)]
+    others = matrix.values[:, [matrix.runs.index(run) for run in runs]].T
+    return float(base.mean()), others.mean(axis=1), (others - base).round(DECIMALS)
+
+
+def _tested(z: Sequence[Floats], n_resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """Return p-values, alone and corrected: a row per collection and one of their mean, a column per run."""
+    runs, sizes = len(z[0]), np.array([of_collection.shape[1] for of_collection in z])
+    together = np.hstack([*z])
+    members = np.repeat(np.eye(len(z), dtype=np.bool_), sizes, axis=1)
+    slices = np.repeat(np.arange(len(z)), runs)
+    given = Comparisons(
+        np.where(members[slices], np.tile(together, (len(z), 1)), 0.0), slices, members, np.ones(sizes.sum())
+    )
+    of_collections, of_means = sums_with_signs(given.z), sums_with_signs(together * ((1 / sizes) @ members))
+    tails = [
+        Tail(statistics, "two-sided", [np.arange(len(statistics.observed))])
+        for statistics in (of_collections, of_means)
+    ]
+    draws = Replicates.of_signs(given, n_resamples, np.random.default_rng(seed))
+    with one_blas_thread():
+        count([(of_collections, [tails[0]]), (of_means, [tails[1]])], draws)
+    p = np.concatenate([tail.p(draws.exact) for tail in tails])
+    corrected = np.concatenate([tail.p_corrected(draws.exact) for tail in tails])
+    return p.reshape(-1, runs), corrected.reshape(-1, runs)
+
+
+@dataclass(frozen=True)
+class _Effects:
+    """Effects of a run on the collections.
+
+    Attributes:
+        topics: numbers of topics.
+        difference: mean differences.
+        gz: effect sizes.
+        y: the effects that are combined, one of the two.
+        v: their variances.
+        f: their degrees of freedom.
+        of_gz: whether gz is combined.
+    """
+
+    topics: list[int]
+    difference: Floats
+    gz: Floats
+    y: Floats
+    v: Floats
+    f: Floats
+    of_gz: bool
+
+    @classmethod
+    def of(  # the differences and words for messages
+        cls,
+        z: list[Floats],
+        names: list[str],
+        run: Hashable,
+        baseline: Hashable,
+        measure: str,
+        effect: str,
+    ) -> _Effects:
+        """Return the effects of one run."""
+        topics = [len(of_collection) for of_collection in z]
+        n = np.array(topics, dtype=np.float64)
+        found = [mean_and_error(one[np.newaxis], np.ones(len(one)))[:2] for one in z]
+        difference, se = (np.concatenate(column) for column in zip(*found, strict=True))
+        if not se.all():
+            raise InputError(
+                f"collection {names[int(np.argmin(se))]!r}: {run!r} differs from {baseline!r} by "
+                f"{measure} by the same value on all topics, so the difference has no standard error; leave "
+                "the run or the collection out"
+            )
+        gz = bias_of_dz(n - 1) * difference / (se * np.sqrt(n))
+        if effect == "gz":
+            return cls(topics, difference, gz, gz, 1 / n + gz**2 / (2 * n), n - 1, True)
+        return cls(topics, difference, gz, difference, se**2, n - 1, False)
+
+    def row(self, at: int, alpha: float) -> dict[str, float]:
+        """Return the columns of a collection."""
+        named = {"difference": self.difference[at], "gz": self.gz[at]}
+        return {**named, **_interval(self.y[at], np.sqrt(self.v[at]), self.f[at], alpha)}
+
+    def _named(self, value: float) -> dict[str, float]:
+        return {"difference": np.nan, "gz": value} if self.of_gz else {"difference": value, "gz": np.nan}
+
+    def mean(self, alpha: float) -> dict[str, float]:
+        """Return the columns of the mean of collections."""
+        k = len(self.y)
+        welch = self.v.sum() ** 2 / (self.v**2 / self.f).sum()
+        value = self.y.mean()
+        return {**self._named(value), **_interval(value, np.sqrt(self.v.sum()) / k, welch, alpha)}
+
+    def random(self, pooled: RandomEffects, alpha: float) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the columns of the random effects, and those of the summary."""
+        special, f = extra("scipy.special", "meta"), len(self.y) - 1
+        p = 2 * special.stdtr(f, -abs(pooled.mu) / pooled.se)
+        next_one = _interval(pooled.mu, np.sqrt(pooled.tau2 + pooled.se**2), f, alpha)
+        row = {**self._named(pooled.mu), **_interval(pooled.mu, pooled.se, f, alpha), "p": p, "weight": 1.0}
+        return row, {
+            "tau2": pooled.tau2,
+            "i2": pooled.i2,
+            "q": pooled.q,
+            "q_p": special.chdtrc(f, pooled.q),
+            "predict_low": next_one["low"],
+            "predict_high": next_one["high"],
+        }
+
+
+def _interval(value: float, se: float, degrees: float, alpha: float) -> dict[str, float]:
+    width = -extra("scipy.special", "meta").stdtrit(degrees, alpha / 2) * se
+    return {"se": float(se), "low": float(value - width), "high": float(value + width)}

@@ -1,0 +1,685 @@
+"""Differences of runs: tests, corrections, intervals and verdicts, the one source of all conclusions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ir_graded._utils.extras import extra
+from ir_graded._utils.results import Result
+from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
+from ir_graded.io.slices import read_slices, read_weights
+
+from .matrix import DECIMALS, matrices_by_measure, number_of
+from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
+from .options import Seed, generator, statistic
+from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
+from .sample_size import detectable_deviations, noncentralities
+from .samples import TooFewTopicsWarning
+from .studentised import one_blas_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The slice of all topics.
+ALL_TOPICS = "all"
+#: Replicates of a test of all pairs of runs.
+_OF_ALL_PAIRS = 10_000
+#: With fewer effective topics, few topics have most of the weight, and nothing covers.
+_FEW_EFFECTIVE = 10
+_FAMILIES = ("measure", "all")
+ALTERNATIVES = ("two-sided", "greater", "less")
+VERDICTS = ("worse", "better", "equivalent", "not worse", "inconclusive")
+
+
+def p_text(p: float) -> str:
+    """Return a p-value as tables show it, with three decimals."""
+    return "<.001" if p < 0.001 else f"{p:.3f}"  # noqa: PLR2004
+
+
+class NothingToLoseWarning(CoverageWarning):
+    """Warning that no run can be worse, because the baseline scores no more than the tolerance."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Differences(Result):
+    """Differences of runs with tests, intervals and verdicts, the result of :func:`differences`.
+
+    The attributes are columns, with a value for each slice, measure and pair of runs.
+
+    Attributes:
+        slice: slice of topics; ``"all"`` is all topics.
+        topics: number of topics.
+        judged: mean share of judged documents down to the cutoff of the measure, else 10; NaN if only scores
+            are given.
+        baseline_judged: that of the baseline.
+        effective_topics: number of equally weighted topics with the same standard error (Kish).
+        measure: printed name of the measure.
+        run: the run; of all pairs, the one with the higher mean.
+        baseline: the run that it is compared with.
+        mean: mean of the run over the topics.
+        baseline_mean: mean of the baseline.
+        difference: mean of "run - baseline".
+        se: standard error of the difference.
+        p: p-values of the single tests.
+        p_corrected: p-values corrected for the family.
+        verdict: ``worse``, ``better``, ``equivalent``, ``not worse`` or ``inconclusive``.
+        wins: number of topics with a positive difference.
+        ties: number without a difference.
+        losses: number with a negative difference.
+        tests: number of tests in the family.
+        alternative: alternative hypothesis.
+        test: the test.
+        correction: the correction.
+        family: which tests are corrected together.
+        alpha: significance level.
+        tolerance: largest loss that does not matter.
+        n_resamples: number of replicates; 0 if none are drawn.
+        exact: whether the p-values count all sign patterns instead of random ones.
+        untestable: slices with too few topics for any corrected p-value below alpha.
+        notes: sentences on what limits the comparison.
+    """
+
+    slice: tuple[str, ...]
+    topics: Ints
+    judged: Floats
+    baseline_judged: Floats
+    effective_topics: Floats
+    measure: tuple[str, ...]
+    run: tuple[Hashable, ...]
+    baseline: tuple[Hashable, ...]
+    mean: Floats
+    baseline_mean: Floats
+    difference: Floats
+    se: Floats
+    p: Floats
+    p_corrected: Floats
+    verdict: tuple[str, ...]
+    wins: Ints
+    ties: Ints
+    losses: Ints
+    tests: Ints
+    alternative: str
+    test: str
+    correction: str
+    family: str
+    alpha: float
+    tolerance: float
+    n_resamples: int
+    exact: bool
+    untestable: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    COLUMNS: ClassVar = (
+        *("slice", "topics", "judged", "baseline_judged", "effective_topics", "measure", "run", "baseline"),
+        *("mean", "baseline_mean", "difference", "low", "high", "low_all", "high_all"),
+        *("p", "p_corrected", "significant", "verdict", "dz", "dz_low", "dz_high", "wins", "ties", "losses"),
+        "minimum_detectable",
+    )
+    _SHOWN: ClassVar = (
+        "measure",
+        "run",
+        "baseline",
+        "mean",
+        "difference",
+        "low",
+        "high",
+        "p_corrected",
+        "verdict",
+    )
+
+    @property
+    def significant(self) -> Bools:
+        """Whether the corrected p-value is below alpha."""
+        return np.asarray(self.p_corrected < self.alpha)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no run is worse by any measure on any slice."""
+        return "worse" not in self.verdict
+
+    @cached_property
+    def low(self) -> Floats:
+        """Lower ends of Student's intervals of the single differences."""
+        return self.difference - self._half_width(1)
+
+    @cached_property
+    def high(self) -> Floats:
+        """Upper ends of Student's intervals of the single differences."""
+        return self.difference + self._half_width(1)
+
+    @cached_property
+    def low_all(self) -> Floats:
+        """Lower ends of intervals that hold together for all differences of the family (Bonferroni)."""
+        return self.difference - self._half_width(self.tests)
+
+    @cached_property
+    def high_all(self) -> Floats:
+        """Upper ends of intervals that hold together for all differences of the family."""
+        return self.difference + self._half_width(self.tests)
+
+    def _half_width(self, tests: int | Ints) -> Floats:
+        sides = 2 if self.alternative == "two-sided" else 1
+        stdtrit = extra("scipy.special", "meta").stdtrit
+        return np.asarray(-stdtrit(self.effective_topics - 1, self.alpha / (sides * tests)) * self.se)
+
+    @property
+    def _sd(self) -> Floats:
+        """Standard deviation of the differences over the topics; NaN if all are equal."""
+        return np.where(self.se == 0, np.nan, self.se) * np.sqrt(self.effective_topics)
+
+    @property
+    def dz(self) -> Floats:
+        """Effect size of each difference: mean / standard deviation; NaN if all differences are equal."""
+        return self.difference / self._sd
+
+    @cached_property
+    def _dz_ends(self) -> Floats:
+        root, ends = np.sqrt(self.effective_topics), np.empty((2, len(self.dz)))
+        for effective in np.unique(self.effective_topics):
+            at = self.effective_topics == effective
+            t = np.abs(self.dz[at]) * root[at]
+            for end, tail in zip(ends, (self.alpha / 2, 1 - self.alpha / 2), strict=True):
+                end[at] = noncentralities(t, effective - 1, tail) / root[at]
+        return np.where(self.dz < 0, -ends[::-1], ends)
+
+    @property
+    def dz_low(self) -> Floats:
+        """Lower ends of intervals of dz, from the noncentral t distribution, with confidence 1 - alpha."""
+        return np.asarray(self._dz_ends[0])
+
+    @property
+    def dz_high(self) -> Floats:
+        """Upper ends of the intervals of dz."""
+        return np.asarray(self._dz_ends[1])
+
+    @property
+    def minimum_detectable(self) -> Floats:
+        """Smallest difference that is significant with probability .8, and beyond the tolerance.
+
+        It is that of a paired t test at alpha, divided by the number of tests if there is a correction. The
+        standard deviation of the pair is taken as known. NaN if all differences are equal.
+        """
+        tests = np.ones_like(self.tests) if self.correction == "none" else self.tests
+        alternative = "two-sided" if self.alternative == "two-sided" else "greater"
+        whole = np.maximum(2, np.floor(self.effective_topics + 1e-9)).astype(np.int64)
+        cases, case = np.unique(np.stack([whole, tests]), axis=1, return_inverse=True)
+        deviations = [
+            detectable_deviations(topics, self.alpha / number, alternative)
+            for topics, number in cases.T.tolist()
+        ]
+        beyond = float(extra("scipy.special", "meta").ndtri(0.8)) * np.nan_to_num(self.se)
+        return np.asarray(
+            np.maximum(np.array(deviations)[case.reshape(-1)] * self._sd, self.tolerance + beyond)
+        )
+
+    def _printed(self) -> pd.DataFrame:
+        several = [*dict.fromkeys(self.slice)] != [ALL_TOPICS]
+        frame = self.to_frame()[[*(["slice"] if several else []), *self._SHOWN]]
+        return frame.assign(p_corrected=frame["p_corrected"].map(p_text))
+
+
+@statistic(alternative=ALTERNATIVES, test=TESTS, correction=CORRECTIONS, family=_FAMILIES)
+def differences(  # noqa: PLR0913  # options, all by keyword
+    scores: Any,
+    baseline: Hashable | None = None,
+    *,
+    alternative: str = "two-sided",
+    test: str = "randomisation",
+    correction: str | None = None,
+    family: str = "measure",
+    alpha: float = 0.05,
+    tolerance: float = 0.0,
+    weights: Any = None,
+    slices: Any = None,
+    n_resamples: int | None = None,
+    rng: Seed = 0,
+) -> Differences:
+    """Test differences of runs from a baseline, or of all pairs of runs, and draw conclusions.
+
+    With z the differences of a pair per topic, rounded to 12 decimals, and w the weights of the topics:
+    ``T = sum w z / sqrt(sum w^2 z^2)``. A replicate flips the signs of z at random, the same for all pairs,
+    measures and slices: ``p = (#{|T*| >= |T|} + 1) / (B + 1)``. If no more than B sign patterns differ
+    (``2^(n-1)`` for n topics), each is used once, and p is exact. Step-down max-t compares each T, in
+    descending order, with the largest T* of a replicate among the pairs that are left.
+
+    The difference has Student's interval with ``se^2 = sum h^2 (z - mean)^2 / (1 - h)``, ``h = w / sum w``,
+    and ``1 / sum h^2 - 1`` degrees of freedom. The verdict is the first that holds: *worse* (the loss is
+    larger than the tolerance, and the corrected p of a loss is below alpha), *better* (the corrected p of a
+    gain is), *equivalent* (two one-sided tests at alpha show that the mean is within the tolerance), *not
+    worse* (one shows that the loss is not larger), *inconclusive*.
+
+    Args:
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
+        baseline: name of the run that the others are compared with; None for all pairs of runs.
+        alternative: ``'two-sided'``, ``'greater'`` (runs are better) or ``'less'``.
+        test: {test}.
+        correction: {correction}. None for the default of the test: Holm for t, max-t for the others.
+        family: tests that are corrected together: ``'measure'`` (those of a measure) or ``'all'``.
+        alpha: significance level, between 0 and 1.
+        tolerance: largest difference of means that does not matter, in units of the measure; >= 0.
+        weights: weights of the topics, such as their traffic: a mapping, Series or DataFrame by topic, or a
+            file of lines ``topic weight``. Queries drawn in proportion to traffic must not be weighted again.
+        slices: slices of topics, each tested in addition to all topics: a mapping, Series or DataFrame by
+            topic (each column gives slices named ``column=value``), or a file of lines ``topic slice``.
+        n_resamples: number of replicates B, at least 1; None for 100,000 sign flips, 10,000 for all pairs
+            and for the bootstrap.
+        rng: a seed or a generator.
+
+    Raises:
+        InputError: there are fewer than two topics in total or in a slice, or fewer than two runs; a score is
+            not finite; or a topic has no weight or a wrong one.
+        ParameterError: an option is out of its range, the baseline is not a run, options do not go together,
+            B is too small for any corrected p-value below alpha, or no run can lose more than the tolerance.
+
+    Warns:
+        CoverageWarning: there are too few topics for any p-value below alpha, the weights are worth fewer
+            than 10 topics, or the baseline scores 0.
+
+    Source:
+        Smucker, Allan and Carterette (CIKM 2007); Westfall and Young, "Resampling-based multiple testing"
+        (1993); Boytsov, Belova and Westfall (SIGIR 2013); Holm (1979); Benjamini and Hochberg (1995); Pratt
+        (1959); Schuirmann (1987) for equivalence.
+
+    Example:
+        >>> import pandas as pd
+        >>> runs = {"old": [0.2, 0.3, 0.4] * 3, "slip": [0.1] * 9, "same": [0.2, 0.3, 0.4] * 3}
+        >>> found = differences({"Q": pd.DataFrame(runs)}, "old", tolerance=0.01)
+        >>> found.to_frame()[["run", "difference", "p", "p_corrected", "verdict"]].round(3)
+            run  difference      p  p_corrected     verdict
+        0  slip        -0.2  0.004        0.004       worse
+        1  same         0.0  1.000        1.000  equivalent
+    """
+    matrices = matrices_by_measure(scores)
+    first = next(iter(matrices.values()))
+    correction = correction or TESTS[test].correction
+    _check_fit(test, correction, weights)
+    of_topic = weights_of(first.topics, weights)
+    values = np.stack([matrix.values.T for matrix in matrices.values()])
+    kept = of_topic > 0
+    values, of_topic = values[:, :, kept], of_topic[kept]
+    topics = tuple(topic for topic, keep in zip(first.topics, kept.tolist(), strict=True) if keep)
+    parts = topics_by_slice(topics, slices)
+    sizes = {name: part.size for name, part in parts.items()}
+    means = np.stack([means_over_topics(values[:, :, part], of_topic[part]) for part in parts.values()])
+    pairs = _pairs(means, first.runs, baseline)
+    shape = pairs.shape[1:]
+    part, measure, _ = (at.reshape(-1) for at in np.indices(shape))
+    run, against = pairs.reshape(2, -1)
+    members = np.stack([np.isin(np.arange(len(topics)), at) for at in parts.values()])
+    z = (values[measure, run] - values[measure, against]).round(DECIMALS)
+    given = Comparisons(np.where(members[part], z, 0.0), part, members, of_topic)
+    family_of = measure if family == "measure" else np.zeros_like(measure)
+    families = [np.flatnonzero(family_of == number) for number in range(family_of.max() + 1)]
+    replicates = n_resamples or (_OF_ALL_PAIRS if baseline is None else TESTS[test].n_resamples)
+    replicates = int(min(replicates, TESTS[test].n_resamples) if n_resamples is None else replicates)
+    untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
+    if weights is not None:
+        _check_effective(parts, of_topic)
+    nothing = np.zeros(len(run), dtype=np.bool_)
+    if baseline is not None:
+        base = means[:, :, against[0]]
+        nothing = _without_gain(values, base, (*matrices,), baseline, parts, float(tolerance))[part, measure]
+    with one_blas_thread():
+        answers = _Answers.of(
+            given,
+            alternative=alternative,
+            families=families,
+            test=test,
+            correction=correction,
+            tolerance=tolerance,
+            n_resamples=replicates,
+            rng=generator(rng),
+        )
+    difference, se, effective = _student(given)
+    significance = answers.p_corrected < alpha
+    less, greater = answers.loss < alpha, answers.gain < alpha
+    if alternative == "two-sided":
+        less, greater = significance & (difference < 0), significance & (difference > 0)
+    beyond = (difference + tolerance).round(DECIMALS) < 0
+    equal = ~given.z.any(axis=1)
+    conditions = [
+        nothing,
+        less & beyond,
+        greater,
+        (answers.above < alpha) & (answers.below < alpha) | equal,
+        answers.above < alpha,
+    ]
+    verdict = np.select(conditions, ["inconclusive", *VERDICTS[:-1]], VERDICTS[-1])
+    inside = members[part]
+    return Differences(
+        slice=tuple([*parts][at] for at in part),
+        topics=np.count_nonzero(inside, axis=1),
+        judged=np.full(len(run), np.nan),
+        baseline_judged=np.full(len(run), np.nan),
+        effective_topics=effective,
+        measure=tuple([*matrices][at] for at in measure),
+        run=tuple(first.runs[at] for at in run),
+        baseline=tuple(first.runs[at] for at in against),
+        mean=means[part, measure, run],
+        baseline_mean=means[part, measure, against],
+        difference=difference,
+        se=se,
+        p=answers.p,
+        p_corrected=answers.p_corrected,
+        verdict=tuple(verdict.tolist()),
+        wins=np.count_nonzero(given.z > 0, axis=1),
+        ties=np.count_nonzero((given.z == 0) & inside, axis=1),
+        losses=np.count_nonzero(given.z < 0, axis=1),
+        tests=np.array([len(families[number]) for number in family_of]),
+        alternative=alternative,
+        test=test,
+        correction=correction,
+        family=family,
+        alpha=float(alpha),
+        tolerance=float(tolerance),
+        n_resamples=replicates,
+        exact=TESTS[test].signs and enumerates(len(topics), replicates),
+        untestable=untestable,
+    )
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """p-values of comparisons: of the alternative, of losses and gains, and of the bounds of the tolerance.
+
+    Attributes:
+        p: of the alternative, alone.
+        p_corrected: corrected.
+        loss: corrected p of a loss; of a two-sided test those of the alternative.
+        gain: corrected p of a gain.
+        above: p of "the mean is above -tolerance", alone.
+        below: p of "the mean is below the tolerance", alone.
+    """
+
+    p: Floats
+    p_corrected: Floats
+    loss: Floats
+    gain: Floats
+    above: Floats
+    below: Floats
+
+    @classmethod
+    def of(  # noqa: PLR0913  # the question and how to answer it
+        cls,
+        given: Comparisons,
+        *,
+        alternative: str,
+        families: Sequence[Ints],
+        test: str,
+        correction: str,
+        tolerance: float,
+        n_resamples: int,
+        rng: np.random.Generator,
+    ) -> _Answers:
+        sides = ("less", "greater") if alternative != "two-sided" else ("two-sided",)
+        asked = [(given, side, families) for side in sides]
+        raised = given.shifted(tolerance) if tolerance else given
+        asked += [(raised, "greater", ()), (given.shifted(-tolerance) if tolerance else given, "less", ())]
+        found = _p_values(asked, test, n_resamples, rng)
+        corrected = {}
+        for (_, side, _), (p, p_max_t) in zip(asked[: len(sides)], found, strict=False):
+            corrected[side] = p_max_t if correction == "max-t" else _by_family(correction, p, families)
+        single = dict(zip(sides, (p for p, _ in found), strict=False))
+        own = alternative if alternative in corrected else "two-sided"
+        return cls(
+            p=single[own],
+            p_corrected=corrected[own],
+            loss=corrected.get("less", corrected[own]),
+            gain=corrected.get("greater", corrected[own]),
+            above=found[-2][0],
+            below=found[-1][0],
+        )
+
+
+def _p_values(
+    asked: Sequence[tuple[Comparisons, str, Sequence[Ints]]],
+    test: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> list[tuple[Floats, Floats]]:
+    """Return single p-values and those corrected by max-t of each question, all from the same replicates."""
+    declared = TESTS[test]
+    if declared.statistics is None:
+        return [(p, p) for p in (_student_p(given, side) for given, side, _ in asked)]
+    replicates = declared.replicates(asked[0][0], n_resamples, rng)
+    problems: dict[int, tuple[Statistics, list[Tail]]] = {}
+    tails = []
+    for given, side, families in asked:
+        if id(given) not in problems:
+            problems[id(given)] = (declared.statistics(given), [])
+        statistics, of_problem = problems[id(given)]
+        of_problem.append(Tail(statistics, side, families))
+        tails.append(of_problem[-1])
+    count([*problems.values()], replicates)
+    return [(tail.p(replicates.exact), tail.p_corrected(replicates.exact)) for tail in tails]
+
+
+def _student(given: Comparisons) -> tuple[Floats, Floats, Floats]:
+    """Return means, standard errors and effective numbers of topics."""
+    mean, error, effective = (np.empty(len(given.z)) for _ in range(3))
+    for at in range(len(given.members)):
+        z, weights = given.of_slice(at)
+        _, error[given.slice == at], effective[given.slice == at] = mean_and_error(z, weights)
+        mean[given.slice == at] = means_over_topics(z, weights)
+    return mean, error, effective
+
+
+def means_over_topics(values: Floats, weights: Floats) -> Floats:
+    """Return means over the last axis, which do not depend on the order of the topics."""
+    if (weights == weights[0]).all():
+        return np.asarray(exact_sum(values) / len(weights))
+    return np.asarray(exact_sum(values * weights) / weights.sum())
+
+
+def _student_p(given: Comparisons, side: str) -> Floats:
+    mean, error, effective = _student(given)
+    t = studentised(mean, error)
+    stdtr = extra("scipy.special", "meta").stdtr
+    if side == "two-sided":
+        p = 2 * stdtr(effective - 1, -np.abs(t))
+    else:
+        p = stdtr(effective - 1, t if side == "less" else -t)
+    # Without any difference the p-value is 1.
+    return np.where(given.z.any(axis=1), p, 1.0)
+
+
+def _by_family(correction: str, p: Floats, families: Sequence[Ints]) -> Floats:
+    corrected, correct = np.empty_like(p), CORRECTIONS[correction].of
+    # Max-t corrects while it counts.
+    assert correct is not None  # noqa: S101  # for the type checker
+    for family in families:
+        corrected[family] = correct(p[family])
+    return corrected
+
+
+def _pairs(means: Floats, runs: tuple[Hashable, ...], baseline: Hashable | None) -> Ints:
+    """Return numbers of runs and of their baselines, each of shape ``(slices, measures, pairs)``."""
+    if baseline is not None:
+        at = number_of(baseline, runs, "baseline")
+        run = np.delete(np.arange(len(runs)), at)
+        first, second = run, np.full_like(run, at)
+    else:
+        first, second = np.triu_indices(len(runs), 1)
+    shape = (*means.shape[:2], len(first))
+    first, second = np.broadcast_to(first, shape), np.broadcast_to(second, shape)
+    if baseline is not None:
+        return np.stack([first, second])
+    # The order in the slice of all topics, so that a pair is the same on each slice.
+    of_all = np.broadcast_to(means[:1], means.shape).round(DECIMALS)
+    swapped = np.take_along_axis(of_all, second, 2) > np.take_along_axis(of_all, first, 2)
+    return np.where(swapped, np.stack([second, first]), np.stack([first, second]))
+
+
+def weights_of(topics: tuple[Hashable, ...], weights: Any) -> Floats:
+    """Return the weight of each topic, 1 without weights. Raises InputError for a missing or wrong one."""
+    if weights is None:
+        return np.ones(len(topics))
+    given = read_weights(weights)
+    found = np.full(len(topics), np.nan)
+    for at, topic in enumerate(topics):
+        weight = given.get(str(topic))
+        if isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool):
+            found[at] = weight
+    wrong = [topic for topic, fits in zip(topics, (found >= 0) & (found < math.inf), strict=True) if not fits]
+    if wrong:
+        raise InputError(
+            f"weights: topics need a finite number >= 0, and {format_ids(wrong[:MOST_IDS])} "
+            f"({len(wrong)} in total) have none"
+        )
+    if np.count_nonzero(found) < 2:  # noqa: PLR2004
+        raise InputError(f"weights: {np.count_nonzero(found)} topics have a weight above 0; a test needs 2")
+    return found
+
+
+def topics_by_slice(topics: tuple[Hashable, ...], slices: Any) -> dict[str, Ints]:
+    """Return the indices of all topics and of each slice. Raises InputError if a slice is too small."""
+    parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
+    for of_topic in read_slices(slices):
+        member = [of_topic.get(str(topic)) for topic in topics]
+        unknown = [*of_topic.keys() - {str(topic) for topic in topics}]
+        without = [topic for topic, part in zip(topics, member, strict=True) if part is None]
+        # Slices may be of more topics or of fewer, but not both: then ids differ.
+        if unknown and without:
+            raise InputError(
+                f"slices: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
+                f"({len(without)} in total) have no slice; are the ids equal?"
+            )
+        for name in dict.fromkeys(part for part in member if part is not None) or of_topic.values():
+            if name in parts:
+                raise InputError(
+                    f"slices: a slice is named {name!r}, which is the name of all topics or of another: "
+                    "rename it"
+                )
+            parts[name] = np.array([at for at, part in enumerate(member) if part == name], dtype=np.int64)
+            if parts[name].size < 2:  # noqa: PLR2004
+                raise InputError(
+                    f"slices: {name!r} has {parts[name].size} of the scored topics; a test needs 2"
+                )
+    return parts
+
+
+def _check_fit(test: str, correction: str, weights: Any) -> None:
+    """Raise ParameterError for options that do not go together."""
+    if correction == "max-t" and TESTS[test].statistics is None:
+        raise ParameterError(f"correction='max-t' needs replicates, and {test=} has none; use 'holm'")
+    if weights is not None and test == "wilcoxon":
+        raise ParameterError("test='wilcoxon' has no weights: it compares ranks; use 'randomisation' or 't'")
+
+
+def check_possible(  # the test and words for messages
+    test: str,
+    correction: str,
+    alternative: str,
+    alpha: float,
+    n_resamples: int,
+    sizes: Mapping[str, int],
+    tests: int,
+) -> tuple[str, ...]:
+    """Warn of slices that need more topics for a p-value below alpha, and return them.
+
+    Raises:
+        ParameterError: a p-value below alpha needs more replicates.
+    """
+    factor = tests if CORRECTIONS[correction].multiplies else 1
+    all_topics = next(iter(sizes.values()))
+
+    def smallest(replicates: float) -> Floats:
+        two_sided = alternative == "two-sided"
+        # All slices share the signs of all topics.
+        enumerated = TESTS[test].signs and enumerates(all_topics, replicates)
+        return factor * np.array(
+            [
+                TESTS[test].smallest_p(size, math.inf if enumerated else replicates, two_sided)
+                for size in sizes.values()
+            ]
+        )
+
+    reached, reachable = smallest(n_resamples), smallest(math.inf)
+    if ((reached >= alpha) & (reachable < alpha)).any():
+        least = reached[reachable < alpha].max()
+        enough = n_resamples
+        while ((smallest(enough) >= alpha) & (reachable < alpha)).any():
+            enough *= 10
+        other = "correction='max-t' or " if factor > 1 and TESTS[test].statistics is not None else ""
+        raise ParameterError(
+            f"n_resamples={n_resamples}: with {tests} tests and correction={correction!r} no corrected p can "
+            f"fall below {least:.3g}, and alpha is {alpha}: use {other}n_resamples={enough}"
+        )
+    few = {name: p for name, p in zip(sizes, reachable.tolist(), strict=True) if p >= alpha}
+    if few:
+        listed = [
+            f"{sizes[name]} topics{'' if name == ALL_TOPICS else f' of the slice {name!r}'} (p >= {p:.3g})"
+            for name, p in few.items()
+        ]
+        warnings.warn(
+            f"the {TESTS[test].name} test cannot find a difference on {', '.join(listed)}: its smallest "
+            f"corrected p-value is not below alpha={alpha:g}; use more topics or test='t'",
+            TooFewTopicsWarning,
+            stacklevel=4,
+        )
+    return (*few,)
+
+
+def _check_effective(parts: Mapping[str, Ints], weights: Floats) -> None:
+    few = []
+    for name, part in parts.items():
+        effective = weights[part].sum() ** 2 / (weights[part] ** 2).sum()
+        if effective < _FEW_EFFECTIVE:
+            few.append(f"{effective:.1f} ({'all topics' if name == ALL_TOPICS else f'slice {name!r}'})")
+    if few:
+        warnings.warn(
+            f"weights: the effective number of topics is {', '.join(few)}, below {_FEW_EFFECTIVE}, because "
+            "few topics have most of the weight; intervals and tests are unreliable",
+            CoverageWarning,
+            stacklevel=4,
+        )
+
+
+def _without_gain(  # the scores and words for messages
+    values: Floats,
+    base: Floats,
+    measures: tuple[str, ...],
+    baseline: Hashable,
+    parts: Mapping[str, Ints],
+    tolerance: float,
+) -> Bools:
+    """Return where the baseline scores 0, with a warning, shape ``(slices, measures)``.
+
+    Raises:
+        ParameterError: no run can lose more than the tolerance.
+    """
+    # Where scores are negative, the lowest possible score is not known.
+    hopeless = (base <= tolerance) & (values.min(axis=(1, 2)) >= 0)
+    said, asked = [], ""
+    for part, measure in np.argwhere(hopeless).tolist():
+        name, mean = [*parts][part], float(base[part, measure])
+        size = parts[name].size
+        where = f"all {size} topics" if name == ALL_TOPICS else f"the {size} of slice {name!r}"
+        if mean == 0:
+            said.append(f"scores 0 on {where} by {measures[measure]}")
+            asked = (
+                "; do the ids of run and qrels match, and are levels of the qrels relevant to the measure?"
+            )
+        elif name == ALL_TOPICS:
+            raise ParameterError(
+                f"tolerance={tolerance:g} must be below the mean of {baseline!r}, {mean:.4g} by "
+                f"{measures[measure]}: no run can lose more than that"
+            )
+        else:
+            said.append(f"has the mean {mean:.4g} on {where} by {measures[measure]}, within the tolerance")
+    if said:
+        more = f" (and {len(said) - MOST_IDS} more)" if len(said) > MOST_IDS else ""
+        warnings.warn(
+            f"{baseline!r} {', '.join(said[:MOST_IDS])}{more}, so no run can be worse there{asked}",
+            NothingToLoseWarning,
+            stacklevel=4,
+        )
+    return np.asarray(hopeless & (base == 0))

@@ -1,0 +1,300 @@
+"""p-values of paired differences from shared replicates: sign flips, bootstrap and step-down max-t.
+
+A *comparison* is a row of differences over the topics. All comparisons of a call see the same replicates, so
+the largest statistic of a replicate corrects for all of them at once (Westfall and Young, 1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ir_graded.core.segments import Bools, Floats, Ints
+
+from .samples import topic_counts
+from .studentised import TOLERANCE
+
+#: Most numbers of an array of statistics, and of drawn topics: 32 and 16 MiB.
+_MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**21
+#: Most replicates of a block. One row of the block fits into the processor cache.
+_MOST_REPLICATES = 2**12
+#: Signs of eight topics, by the byte whose set bits are negative.
+_SIGNS_OF_BYTE = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)
+#: Fewest topics that must differ for a bootstrap test: with fewer, replicates often draw none of them.
+FEWEST_DIFFERENT = 8
+
+
+def enumerates(topics: int, n_resamples: float) -> bool:
+    """Return whether the sign patterns whose first sign is + are at most the number of replicates."""
+    return 2.0 ** min(topics - 1, 1000) <= n_resamples
+
+
+def smallest_p(topics: int, n_resamples: float, two_sided: bool) -> float:
+    """Return the smallest p-value that sign flips can give; infinite replicates are allowed."""
+    of_all_patterns = 2.0 ** -min(topics - two_sided, 1000)
+    return of_all_patterns if enumerates(topics, n_resamples) else max(of_all_patterns, 1 / (n_resamples + 1))
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Differences over the topics, a row each.
+
+    Attributes:
+        z: the differences, shape ``(comparisons, topics)``; 0 for topics that are not in the slice.
+        slice: slice of each comparison.
+        members: whether each topic is in a slice, shape ``(slices, topics)``.
+        weights: weights of the topics.
+    """
+
+    z: Floats
+    slice: Ints
+    members: Bools
+    weights: Floats
+
+    def shifted(self, by: float) -> Comparisons:
+        """Return the comparisons with a constant added to each difference."""
+        z = np.where(self.members[self.slice], (self.z + by).round(12), 0.0)
+        return Comparisons(z, self.slice, self.members, self.weights)
+
+    def of_slice(self, at: int) -> tuple[Floats, Floats]:
+        """Return the differences of the comparisons on a slice and the weights of its topics."""
+        return self.z[self.slice == at][:, self.members[at]], self.weights[self.members[at]]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of comparisons.
+
+    Attributes:
+        observed: the statistic of each comparison.
+        margin: differences from it that count as equal.
+        correctable: whether a comparison is in its family, see ``FEWEST_DIFFERENT``.
+        of: the statistics of a block of replicates, shape ``(comparisons, replicates)``, from what was drawn
+            and an array to fill.
+    """
+
+    observed: Floats
+    margin: Floats
+    correctable: Bools
+    of: Callable[[Any, Floats], Floats]
+
+
+def sums_with_signs(terms: Floats) -> Statistics:
+    """Return ``T = sum terms / sqrt(sum terms^2)``, 0 if all are 0; random signs leave the root unchanged."""
+    norm = np.sqrt((terms**2).sum(axis=1))
+    scaled = terms / np.where(norm == 0, 1.0, norm)[:, np.newaxis]
+    return Statistics(
+        observed=scaled.sum(axis=1),
+        margin=TOLERANCE * np.abs(scaled).sum(axis=1),
+        correctable=np.ones(len(terms), dtype=np.bool_),
+        of=lambda signs, out: np.matmul(scaled, signs.T, out=out),
+    )
+
+
+def signed_ranks(given: Comparisons) -> Floats:
+    """Return midranks of ``|z|`` among the topics of the slice with the sign of z; zeros get 0 (Pratt)."""
+    ranks = np.zeros_like(given.z)
+    for row, (z, members) in enumerate(zip(given.z, given.members[given.slice], strict=True)):
+        _, inverse, count = np.unique(np.abs(z[members]), return_inverse=True, return_counts=True)
+        ranks[row, members] = (np.cumsum(count) - (count - 1) / 2)[inverse] * np.sign(z[members])
+    return ranks
+
+
+def mean_and_error(z: Floats, weights: Floats) -> tuple[Floats, Floats, float]:
+    """Return weighted means, their standard errors and the effective number of topics (Kish)."""
+    h = weights / weights.sum()
+    mean = z @ h
+    error = np.sqrt((z - mean[:, np.newaxis]) ** 2 @ (h**2 / (1 - h)))
+    error[np.ptp(z, axis=1) == 0] = 0.0
+    return mean, error, float(1 / (h**2).sum())
+
+
+def studentised(mean: Floats, error: Floats) -> Floats:
+    """Return ``mean / error``, infinite if the error is 0, and 0 if both are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(mean == 0, 0.0, mean / error)
+
+
+def bootstrap_statistics(given: Comparisons) -> Statistics:
+    """Return ``t = mean / error``; a replicate draws topics of ``z - mean`` and carries their weights."""
+    slices = range(len(given.members))
+    parts = [given.of_slice(at) for at in slices]
+    rows = [np.flatnonzero(given.slice == at) for at in slices]
+    observed, centred = np.empty(len(given.z)), []
+    for (z, weights), of_part in zip(parts, rows, strict=True):
+        mean, error, _ = mean_and_error(z, weights)
+        observed[of_part] = studentised(mean, error)
+        centred.append(np.where(error[:, np.newaxis] == 0, 0.0, z - mean[:, np.newaxis]))
+
+    def of(drawn: Sequence[Floats], out: Floats) -> Floats:
+        for z, (_, weights), of_part, counts in zip(centred, parts, rows, drawn, strict=True):
+            total = weights @ counts
+            share = weights[:, np.newaxis] / total
+            mean = z @ (counts * share)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # A replicate that draws one topic only has no error.
+                of_topic = np.where(counts > 0, counts * share**2 / (1 - share), 0.0)
+                squares = z**2 @ of_topic
+                error = squares - 2 * mean * (z @ of_topic) + mean**2 * of_topic.sum(axis=0)
+                mean[np.abs(mean) <= TOLERANCE * np.abs(z).max(axis=1, initial=0.0)[:, np.newaxis]] = 0.0
+                error[error <= TOLERANCE * squares] = 0.0
+                out[of_part] = studentised(mean, np.sqrt(error))
+        return out
+
+    finite = np.where(np.isinf(observed), 0.0, observed)
+    return Statistics(
+        observed, TOLERANCE * np.abs(finite), np.count_nonzero(given.z, axis=1) >= FEWEST_DIFFERENT, of
+    )
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Replicates that all comparisons of a call share.
+
+    Attributes:
+        n: number of replicates, or of sign patterns whose first sign is +.
+        topics: number of topics.
+        exact: whether these are all sign patterns.
+        draw: the next replicates of a block of some size, from the first one.
+    """
+
+    n: int
+    topics: int
+    exact: bool
+    draw: Callable[[int, int], Any]
+
+    @classmethod
+    def of_signs(cls, given: Comparisons, n_resamples: int, rng: np.random.Generator) -> Replicates:
+        """Return random signs, or all sign patterns if they are not more."""
+        topics = len(given.weights)
+        if enumerates(topics, n_resamples):
+            # Bit 0, the sign of the first topic, is never set.
+            patterns = 1 << max(topics - 1, 0)
+            return cls(
+                patterns, topics, True, lambda start, size: _signs(2 * np.arange(start, start + size), topics)
+            )
+        words = -(-topics // 64)
+        return cls(
+            n_resamples,
+            topics,
+            False,
+            lambda _, size: _signs(rng.integers(0, 2**64, size=(size, words), dtype=np.uint64), topics),
+        )
+
+    @classmethod
+    def of_topics(cls, given: Comparisons, n_resamples: int, rng: np.random.Generator) -> Replicates:
+        """Return bootstrap samples of the topics of each slice, as counts."""
+        streams = rng.spawn(len(given.members))
+        sizes = np.count_nonzero(given.members, axis=1).tolist()
+
+        def draw(_: int, size: int) -> list[Floats]:
+            return [topic_counts(stream, n, size) for stream, n in zip(streams, sizes, strict=True)]
+
+        return cls(n_resamples, len(given.weights), False, draw)
+
+
+def _signs(words: Ints | np.ndarray[Any, Any], topics: int) -> Floats:
+    """Return the signs of topics, a row per replicate, from 64-bit words whose set bits are negative."""
+    of_bytes = words.astype("<u8").reshape(len(words), -1).view(np.uint8)[:, : -(-topics // 8)]
+    return np.take(_SIGNS_OF_BYTE, of_bytes, axis=0).reshape(len(words), -1)[:, :topics]
+
+
+#: The statistic of each alternative, large values of which speak for it.
+TAILS: dict[str, Callable[..., Floats]] = {
+    "two-sided": np.abs,
+    "greater": np.positive,
+    "less": np.negative,
+}
+
+
+class Tail:
+    """Counts of replicates whose statistics are as large as the observed ones.
+
+    Args:
+        statistics: the statistics.
+        alternative: one of ``TAILS``.
+        families: comparisons that are corrected together by step-down max-t.
+    """
+
+    def __init__(self, statistics: Statistics, alternative: str, families: Sequence[Ints] = ()) -> None:
+        self.alternative = alternative
+        self._of = TAILS[alternative]
+        observed = self._of(statistics.observed)
+        self._least = (observed - statistics.margin).tolist()
+        self._correctable = statistics.correctable
+        # In ascending order of the statistics, for the running maximum.
+        self._orders = [
+            family[np.argsort(observed[family], kind="stable")]
+            for family in (family[statistics.correctable[family]] for family in families)
+        ]
+        self._single: Ints = np.zeros(len(observed), dtype=np.int64)
+        self._corrected = [np.zeros(len(order), dtype=np.int64) for order in self._orders]
+        self._replicates = 0
+
+    def add(self, replicates: Floats, exact: bool) -> None:
+        """Count the statistics of a block of replicates."""
+        self._count(replicates)
+        if exact and self.alternative != "two-sided":
+            self._count(-replicates)
+
+    def _count(self, replicates: Floats) -> None:
+        self._replicates += (size := replicates.shape[1])
+        value, largest, reached = np.empty(size), np.empty(size), np.empty(size, dtype=np.bool_)
+        waiting = set(range(len(self._least)))
+        for order, corrected in zip(self._orders, self._corrected, strict=True):
+            largest.fill(-np.inf)
+            for at, row in enumerate(order.tolist()):
+                self._of(replicates[row], out=value)
+                np.maximum(largest, value, out=largest)
+                corrected[at] += np.count_nonzero(np.greater_equal(largest, self._least[row], out=reached))
+                if row in waiting:
+                    waiting.remove(row)
+                    self._single[row] += np.count_nonzero(
+                        np.greater_equal(value, self._least[row], out=reached)
+                    )
+        for row in waiting:
+            self._of(replicates[row], out=value)
+            self._single[row] += np.count_nonzero(np.greater_equal(value, self._least[row], out=reached))
+
+    def p(self, exact: bool) -> Floats:
+        """Return the p-value of each comparison alone."""
+        return np.where(self._correctable, self._share(self._single, exact), 1.0)
+
+    def p_of_families(self, exact: bool) -> list[tuple[Ints, Floats]]:
+        """Return the comparisons of each family and their corrected p-values, which rise down the order."""
+        p, found = self.p(exact), []
+        for order, corrected in zip(self._orders, self._corrected, strict=True):
+            descending = np.maximum.accumulate(self._share(corrected, exact)[::-1])[::-1]
+            found.append((order, np.maximum(descending, p[order])))
+        return found
+
+    def p_corrected(self, exact: bool) -> Floats:
+        """Return corrected p-values, of families without common comparisons; 1 outside of families."""
+        found = np.ones(len(self._least))
+        for order, p in self.p_of_families(exact):
+            found[order] = p
+        return found
+
+    def _share(self, count: Ints, exact: bool) -> Floats:
+        return np.asarray((count + (not exact)) / (self._replicates + (not exact)))
+
+
+def count(problems: Sequence[tuple[Statistics, Sequence[Any]]], replicates: Replicates) -> None:
+    """Add the statistics of all replicates, in blocks that fit in memory, to the tails of each problem."""
+    rows = max(len(statistics.observed) for statistics, _ in problems)
+    for start, size in _blocks(replicates.n, rows, replicates.topics):
+        drawn = replicates.draw(start, size)
+        space = np.empty((rows, size))
+        for statistics, tails in problems:
+            found = statistics.of(drawn, space[: len(statistics.observed)])
+            for tail in tails:
+                tail.add(found, replicates.exact)
+
+
+def _blocks(n: int, rows: int, topics: int) -> Iterator[tuple[int, int]]:
+    size = max(1, min(n, _MOST_REPLICATES, _MOST_STATISTICS // rows, _MOST_DRAWN // topics))
+    for start in range(0, n, size):
+        yield start, min(size, n - start)

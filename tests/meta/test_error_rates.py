@@ -1,0 +1,62 @@
+"""Simulated error rates, coverage and decisions are those of the specification, sections 7.2 and 7.4."""
+
+import math
+
+import pytest
+
+from tests.meta import error_rates
+from tests.recorder import real
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "ignore:weights. the effective number", "ignore:the randomisation test cannot"
+    ),
+]
+needs_real_scores = pytest.mark.skipif(
+    not real.SHARED.is_dir(), reason="needs the collections in ../shared/data"
+)
+REPETITIONS = 500
+
+
+def margin(share, repetitions, of_expected=2000):
+    """Three standard errors of the difference of two simulated shares."""
+    return 3 * math.sqrt(share * (1 - share) * (1 / repetitions + 1 / of_expected))
+
+
+@pytest.mark.parametrize("at", [0, 1, 2], ids=["10 topics", "30 topics", "50 topics"])
+@pytest.mark.parametrize("row", error_rates.EXPECTED, ids=" ".join)
+def test_error_rates_are_those_of_the_specification(row, at):
+    if row[0] == "means" and not real.SHARED.is_dir():
+        pytest.skip("needs the collections in ../shared/data")
+    found = error_rates.rates(*row, error_rates.TOPICS[at], REPETITIONS)
+    for (rate, _), expected in zip(found, error_rates.EXPECTED[row][at], strict=True):
+        assert rate == pytest.approx(expected, abs=margin(max(expected, 0.02), REPETITIONS))
+
+
+@needs_real_scores
+@pytest.mark.parametrize(
+    ("measure", "topics", "single", "together"),
+    [("AP", 10, 0.950, 0.940), ("AP", 50, 0.948, 0.972), ("RR", 10, 0.848, 0.529), ("RR", 50, 0.937, 0.880)],
+)
+def test_intervals_hold_the_true_difference_as_often_as_specified(measure, topics, single, together):
+    found = error_rates.interval_coverage(measure, topics, 400)
+    # The 19 differences of a family are correlated.
+    assert found[0] == pytest.approx(single, abs=margin(single, 400))
+    assert found[1] == pytest.approx(together, abs=margin(together, 400))
+
+
+def test_weighted_intervals_hold_the_true_difference():
+    # The specification gives .958 for its scores.
+    assert error_rates.weighted_coverage(1, False, 1000) == pytest.approx(0.945, abs=0.03)
+
+
+@needs_real_scores
+def test_gate_decides_as_often_as_specified():
+    lost = error_rates.gate(20, 0.05, 500)
+    assert lost["worse"] == pytest.approx(0.29, abs=margin(0.29, 500))
+    assert lost["passes"] < 0.03
+    assert error_rates.gate(200, 0.05, 300)["worse"] > 0.85
+    # A run that loses exactly the tolerance passes with probability alpha.
+    assert error_rates.gate(100, 0.02, 500)["passes"] == pytest.approx(0.05, abs=margin(0.05, 500))
+    assert error_rates.gate(200, 0, 300)["passes"] == pytest.approx(0.39, abs=margin(0.39, 300))

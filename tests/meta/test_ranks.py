@@ -1,0 +1,88 @@
+"""``meta.ranks``: confidence sets for ranks and the runs tied for first."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_graded import meta
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from tests.meta.test_differences import SCORES
+from tests.reference import differences as reference
+
+
+def test_ranks_of_the_worked_example():
+    found = meta.ranks({"Q": SCORES}).to_frame().set_index("run").loc[list("bxyz")]
+    assert (found["p_first"] * 256).tolist() == [2, 255, 23, 1]
+    assert list(zip(found["rank_low"], found["rank_high"], strict=True)) == [(2, 4), (1, 2), (1, 4), (2, 4)]
+    assert found.index[found["tied_first"]].tolist() == ["x", "y"]
+    assert found["rank"].tolist() == [3, 1, 2, 4]
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_ranks_equal_brute_force(simultaneous):
+    rng = np.random.default_rng(1)
+    for _ in range(15):
+        topics, runs = int(rng.integers(5, 8)), int(rng.integers(2, 5))
+        scores = rng.integers(0, 8, (topics, runs)) / 10 + 0.3 * np.arange(runs)
+        columns = scores.T.tolist()
+        pairs = list(itertools.combinations(range(runs), 2))
+        z = [[round(a - b, 12) for a, b in zip(columns[i], columns[j], strict=True)] for i, j in pairs]
+        better = np.zeros((runs, runs), dtype=bool)  # row is significantly better than column
+        families = (
+            [range(len(pairs))]
+            if simultaneous
+            else [[at for at, pair in enumerate(pairs) if run in pair] for run in range(runs)]
+        )
+        low, high = np.ones(runs, dtype=int), np.full(runs, runs)
+        for run in range(runs):
+            family = list(families[0 if simultaneous else run])
+            p = reference.max_t([z[at] for at in family], [1] * topics, "two-sided")
+            for at, of_pair in zip(family, p, strict=True):
+                if run in pairs[at] and of_pair < 0.1:
+                    ahead = pairs[at][0] if sum(z[at]) > 0 else pairs[at][1]
+                    better[ahead, run] = True
+                    low[run] += ahead != run
+                    high[run] -= ahead == run
+        found = meta.ranks({"Q": scores}, simultaneous=simultaneous, alpha=0.1).to_frame().set_index("run")
+        found = found.loc[range(runs)]
+        assert found["rank_low"].tolist() == low.tolist()
+        assert found["rank_high"].tolist() == high.tolist()
+        expected = [reference.p_first(columns, run) for run in range(runs)]
+        np.testing.assert_allclose(found["p_first"], expected, rtol=1e-12)
+
+
+def test_identical_runs_share_a_rank():
+    found = meta.ranks({"Q": SCORES.assign(twin=SCORES["x"])}).to_frame().set_index("run")
+    assert found.loc["twin"].drop("mean").tolist() == found.loc["x"].drop("mean").tolist()
+    assert found.loc["y", "rank"] == 3
+
+
+def test_random_signs_are_close_to_all_sign_patterns():
+    rng = np.random.default_rng(2)
+    scores = {"Q": rng.random((15, 4)) + np.array([0, 0.1, 0.2, 0.3])}
+    exact, random = (meta.ranks(scores, n_resamples=n).p_first for n in (100_000, 10_000))
+    np.testing.assert_allclose(exact, random, atol=0.03)
+
+
+def test_measure_is_chosen_by_name():
+    scores = {"Q": SCORES, "AP": SCORES[::-1].reset_index(drop=True) / 2}
+    assert meta.ranks(scores).measure == "Q"
+    assert meta.ranks(scores, "AP").measure == "AP"
+    with pytest.raises(InputError, match="measure RR is not among"):
+        meta.ranks(scores, "RR")
+
+
+def test_limits_are_said():
+    with pytest.warns(CoverageWarning, match="4 topics"):
+        meta.ranks({"Q": SCORES[:4]})
+    with pytest.raises(ParameterError, match="use n_resamples=1000"):
+        meta.ranks({"Q": np.random.default_rng(0).random((30, 3))}, n_resamples=100, alpha=0.002)
+
+
+def test_printed_table_and_plot_show_all_runs():
+    found = meta.ranks({"Q": pd.concat([SCORES] * 2, ignore_index=True)})
+    assert "tied_first" in str(found)
+    labels = [label.get_text() for label in found.plot().axes[0].get_yticklabels()]
+    assert labels == ["x", "y", "b", "z"]
