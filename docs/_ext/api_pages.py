@@ -58,11 +58,13 @@ TASKS: dict[str, Task] = {
     ),
     "compare": Task(
         "Compare runs and test significance",
-        "Test whether runs differ, and plan how many topics a test needs. See :doc:`/guide/regressions` and "
+        "Test whether runs differ, and plan how many topics a test needs. See :doc:`/guide/compare` and "
         ":doc:`/meta`.",
         (
             "evaluation.run_comparison",
-            "meta.baseline",
+            "meta.differences",
+            "meta.ranks",
+            "meta.collections",
             "meta.significance",
             "meta.intervals",
             "meta.sample_size",
