@@ -1,7 +1,7 @@
 """Simulate error rates of tests, coverage of intervals and decisions of the gate.
 
 ``python tests/meta/error_rates.py`` prints the tables; ``--page docs/trust`` writes them beside the page
-there. ``--repetitions`` is 2,000 for the page. Real scores need the collections in ``../shared/data``;
+there. ``--repetitions`` is 1,000 for the page. Real scores need the collections in ``../shared/data``;
 without them, only simulated scores are used.
 """
 
@@ -190,10 +190,10 @@ def tables(repetitions, real_scores):
         hard = [["case", "topics", "probability of a false positive"]]
         for test in ("randomisation", "bootstrap"):
             for topics in (20, 50):
-                rate = all_pairs(test, topics, repetitions // 10)
+                rate = all_pairs(test, topics, repetitions // 5)
                 hard.append([f"all pairs of 34 runs of TREC Web 2013, AP, {test}", topics, f"{rate:.3f}"])
         for topics in (50, 250):
-            rate = one_wilcoxon_test(topics, repetitions)
+            rate = one_wilcoxon_test(topics, 2 * repetitions)
             hard.append(["one pair of runs of TREC-COVID, AP, wilcoxon", topics, f"{rate:.3f}"])
         made |= {
             "interval_coverage.csv": coverage,
@@ -205,7 +205,7 @@ def tables(repetitions, real_scores):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repetitions", type=int, default=2000)
+    parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore", ir_graded.CoverageWarning)

@@ -16,7 +16,7 @@ pytestmark = [
 needs_real_scores = pytest.mark.skipif(
     not real.SHARED.is_dir(), reason="needs the collections in ../shared/data"
 )
-REPETITIONS = 500
+REPETITIONS = 300
 
 
 def margin(share, repetitions, of_expected=2000):
