@@ -57,7 +57,7 @@ def test_the_page_lists_the_properties_that_hold(name, pages):
     for words in PROPERTIES.values():
         assert words in text
     for reason in measure.lacks.values():
-        assert f"Here {reason}:\n\n>>> measure" in text
+        assert f"Here {reason}:\n\n>>> " in text
 
 
 def test_page_names_are_unique(pages):
