@@ -83,9 +83,9 @@ def compare_runs(
         >>> found.passed
         False
         >>> found.to_frame()[["run", "difference", "p_corrected", "verdict"]].round(3)
-                     run  difference  p_corrected  verdict
-        0     BBGhelani1       0.061        0.936  better
-        1  bm25_baseline      -0.185        0.001   worse
+                     run  difference  p_corrected    verdict
+        0     BBGhelani1       0.061        0.937  not worse
+        1  bm25_baseline      -0.185        0.000      worse
     """
     read = in_order(read_measures(measures), "auto", ties)
     _check_higher_is_better(read)
