@@ -21,7 +21,6 @@ from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, table_of_run
-from ir_graded.matching.tables import rank_rows
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.intervals import ConfidenceIntervals
@@ -62,6 +61,8 @@ def fused(judgments: Judgments, runs: list[Any]) -> pl.DataFrame:
     They are ranked by the sum of 1 / (60 + rank) over the runs, in units of 2^-52, and by doc_id descending.
     """
     import polars as pl
+
+    from ir_graded.matching.tables import rank_rows
 
     def rows_of(run: Any) -> pl.DataFrame:
         topic, doc_id, rank = rank_rows(judgments, table_of_run(judgments, run))
