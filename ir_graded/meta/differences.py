@@ -304,16 +304,15 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     of_topic = weights_of(first.topics, weights)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     kept = of_topic > 0
+    parts = _of_kept(topics_by_slice(first.topics, slices), kept)
     values, of_topic = values[:, :, kept], of_topic[kept]
-    topics = tuple(topic for topic, keep in zip(first.topics, kept.tolist(), strict=True) if keep)
-    parts = topics_by_slice(topics, slices)
     sizes = {name: part.size for name, part in parts.items()}
     means = np.stack([means_over_topics(values[:, :, part], of_topic[part]) for part in parts.values()])
     pairs = _pairs(means, first.runs, baseline)
     shape = pairs.shape[1:]
     part, measure, _ = (at.reshape(-1) for at in np.indices(shape))
     run, against = pairs.reshape(2, -1)
-    members = np.stack([np.isin(np.arange(len(topics)), at) for at in parts.values()])
+    members = np.stack([np.isin(np.arange(of_topic.size), at) for at in parts.values()])
     z = (values[measure, run] - values[measure, against]).round(DECIMALS)
     given = Comparisons(np.where(members[part], z, 0.0), part, members, of_topic)
     family_of = measure if family == "measure" else np.zeros_like(measure)
@@ -381,7 +380,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         alpha=float(alpha),
         tolerance=float(tolerance),
         n_resamples=replicates,
-        exact=TESTS[test].signs and enumerates(len(topics), replicates),
+        exact=TESTS[test].signs and enumerates(of_topic.size, replicates),
         untestable=untestable,
     )
 
@@ -564,6 +563,16 @@ def topics_by_slice(topics: tuple[Hashable, ...], slices: Any) -> dict[str, Ints
                     f"slices: {name!r} has {parts[name].size} of the scored topics; a test needs 2"
                 )
     return parts
+
+
+def _of_kept(parts: dict[str, Ints], kept: Bools) -> dict[str, Ints]:
+    """Return slices of the topics with a weight above 0. Raises InputError if one has fewer than two."""
+    place = np.cumsum(kept) - 1
+    found = {name: place[part[kept[part]]] for name, part in parts.items()}
+    for name, part in found.items():
+        if part.size < 2:  # noqa: PLR2004
+            raise InputError(f"slices: {part.size} topics of {name!r} have a weight above 0; a test needs 2")
+    return found
 
 
 def _check_fit(test: str, correction: str, weights: Any) -> None:

@@ -132,6 +132,14 @@ def test_topic_of_weight_zero_is_left_out():
     pd.testing.assert_frame_equal(with_zero.to_frame(), without.to_frame())
 
 
+def test_slices_may_name_topics_of_weight_zero():
+    weights, slices = dict.fromkeys(range(8), 1.0) | {3: 0.0}, dict.fromkeys([0, 1, 2, 3], "early")
+    found_slice = quiet(weights=weights, slices=slices)
+    assert found_slice.topics.tolist() == [7, 7, 7, 3, 3, 3]
+    with pytest.raises(InputError, match="1 topics of 'early' have a weight above 0"):
+        quiet(weights=weights, slices={3: "early", 0: "early"})
+
+
 def test_all_pairs_of_the_worked_example():
     result = found(baseline=None)
     of_pair = {
