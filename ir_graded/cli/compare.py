@@ -17,7 +17,7 @@ from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 
 from . import options
-from .output import frame_text, json_line, places as with_places, show
+from .output import P_VALUES, frame_text, json_line, places as with_places, show
 
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
@@ -38,8 +38,8 @@ def _sentences(found: Differences, digits: int) -> str:
     }
     said = (
         f"{plural(len(found.verdict), 'comparison')} with {found.baseline[0]}: {said} "
-        f"(tolerance {found.tolerance:g}, alpha {found.alpha:g}). One-sided {found.test} test on "
-        f"{', on '.join(scopes.values())}, correction {found.correction}."
+        f"(tolerance {found.tolerance:g}, alpha {found.alpha:g}, {100 - 200 * found.alpha:g}% intervals). "
+        f"One-sided {found.test} test on {', on '.join(scopes.values())}, correction {found.correction}."
     )
     detectable = np.array(found.minimum_detectable)
     losses = []
@@ -87,7 +87,10 @@ def _junit(found: Differences, digits: int, failing: set[str]) -> str:
     for row in found.to_frame().to_dict("records"):
         name = printable(f"{row['measure']} on {row['slice']}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
-        values = {name: with_places(float(row[name]), digits) for name in _VALUES + _DETAILS}
+        values = {
+            name: p_text(row[name]) if name in P_VALUES else with_places(float(row[name]), digits)
+            for name in _VALUES + _DETAILS
+        }
         said = ", ".join(f"{name} {value}" for name, value in {"verdict": row["verdict"], **values}.items())
         if row["verdict"] in failing:
             message = f"{values['difference']} against {row['baseline']}, p {p_text(row['p_corrected'])}"

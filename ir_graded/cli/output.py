@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ALL_TOPICS = "all"
 _ALL_DIGITS = -1
 #: Columns of p-values.
-_P_VALUES = ("p", "p_corrected", "p_first", "q_p")
+P_VALUES = ("p", "p_corrected", "p_first", "q_p")
 
 
 def show(text: str) -> None:
@@ -44,7 +44,7 @@ def frame_text(
     p-values have three decimals in tables that people read, and all digits in the others.
     """
     if output in {"table", "markdown", "latex"}:
-        frame = frame.assign(**{name: frame[name].map(p_text) for name in frame if name in _P_VALUES})
+        frame = frame.assign(**{name: frame[name].map(p_text) for name in frame if name in P_VALUES})
     rows = [
         ([str(name) for name in (names if isinstance(names, tuple) else (names,))], list(row))
         for names, *row in frame.astype(object).itertuples()

@@ -112,7 +112,7 @@ def compare_runs(
     of_runs = np.delete(judged, at, axis=2)
     of_baseline = np.broadcast_to(judged[:, :, [at]], of_runs.shape)
     found = replace(found, judged=of_runs.reshape(-1), baseline_judged=of_baseline.reshape(-1))
-    return replace(found, notes=tuple(_notes_on_judged(found, read, depths.tolist())))
+    return replace(found, notes=(*found.notes, *_notes_on_judged(found, read, depths.tolist())))
 
 
 def _check_higher_is_better(measures: list[Measure]) -> None:

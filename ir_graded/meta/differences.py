@@ -205,7 +205,8 @@ class Differences(Result):
         """Smallest difference that is significant with probability .8, and beyond the tolerance.
 
         It is that of a paired t test at alpha, divided by the number of tests if there is a correction. The
-        standard deviation of the pair is taken as known. NaN if all differences are equal.
+        standard deviation of the pair is taken as known. NaN if all differences are equal, or if fewer than
+        two topics are effective.
         """
         tests = np.ones_like(self.tests) if self.correction == "none" else self.tests
         alternative = "two-sided" if self.alternative == "two-sided" else "greater"
@@ -216,9 +217,9 @@ class Differences(Result):
             for topics, number in cases.T.tolist()
         ]
         beyond = float(extra("scipy.special", "meta").ndtri(0.8)) * np.nan_to_num(self.se)
-        return np.asarray(
-            np.maximum(np.array(deviations)[case.reshape(-1)] * self._sd, self.tolerance + beyond)
-        )
+        found = np.maximum(np.array(deviations)[case.reshape(-1)] * self._sd, self.tolerance + beyond)
+        # One topic with nearly all the weight shows no deviation.
+        return np.where(self.effective_topics < 2, np.nan, found)  # noqa: PLR2004
 
     def _printed(self) -> pd.DataFrame:
         several = [*dict.fromkeys(self.slice)] != [ALL_TOPICS]
@@ -320,8 +321,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     replicates = n_resamples or (_OF_ALL_PAIRS if baseline is None else TESTS[test].n_resamples)
     replicates = int(min(replicates, TESTS[test].n_resamples) if n_resamples is None else replicates)
     untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
-    if weights is not None:
-        _check_effective(parts, of_topic)
+    notes = () if weights is None else _notes_on_weights(parts, of_topic)
     nothing = np.zeros(len(run), dtype=np.bool_)
     if baseline is not None:
         base = means[:, :, against[0]]
@@ -382,6 +382,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         n_resamples=replicates,
         exact=TESTS[test].signs and enumerates(of_topic.size, replicates),
         untestable=untestable,
+        notes=notes,
     )
 
 
@@ -637,19 +638,21 @@ def check_possible(  # the test and words for messages
     return (*few,)
 
 
-def _check_effective(parts: Mapping[str, Ints], weights: Floats) -> None:
+def _notes_on_weights(parts: Mapping[str, Ints], weights: Floats) -> tuple[str, ...]:
+    """Return a sentence, also as a warning, if few topics have most of the weight."""
     few = []
     for name, part in parts.items():
         effective = weights[part].sum() ** 2 / (weights[part] ** 2).sum()
         if effective < _FEW_EFFECTIVE:
             few.append(f"{effective:.1f} ({'all topics' if name == ALL_TOPICS else f'slice {name!r}'})")
-    if few:
-        warnings.warn(
-            f"weights: the effective number of topics is {', '.join(few)}, below {_FEW_EFFECTIVE}, because "
-            "few topics have most of the weight; intervals and tests are unreliable",
-            CoverageWarning,
-            stacklevel=4,
-        )
+    if not few:
+        return ()
+    note = (
+        f"weights: the effective number of topics is {', '.join(few)}, below {_FEW_EFFECTIVE}, because few "
+        "topics have most of the weight; intervals, tests and verdicts are unreliable"
+    )
+    warnings.warn(note, CoverageWarning, stacklevel=4)
+    return (f"{note[0].upper()}{note[1:]}.",)
 
 
 def _without_gain(  # the scores and words for messages

@@ -12,6 +12,7 @@ import pytest
 from helpers import assert_command_fails, run_command
 
 import ir_graded
+from ir_graded.meta.differences import p_text
 
 TOPICS = 30
 
@@ -94,7 +95,7 @@ def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compa
         ["same.run", "equivalent"],
     ] * 2
     assert lines[-3].startswith(
-        "4 comparisons with old.run: 2 worse, 2 equivalent (tolerance 0, alpha 0.05). "
+        "4 comparisons with old.run: 2 worse, 2 equivalent (tolerance 0, alpha 0.05, 90% intervals). "
         "One-sided randomisation test on 30 topics, correction max-t. A loss of 0."
     )
     assert " on 30 topics is detected with probability .8." in lines[-3]
@@ -520,7 +521,7 @@ def test_gate_and_all_its_outputs_equal_differences(compare):
     texts = [case[0].text for case in suite.findall("testcase")]
     for row, text in zip(expected.to_dict("records"), texts, strict=True):
         assert f"verdict {row['verdict']}, " in text
-        assert f"p_corrected {row['p_corrected']!r}" in text
+        assert f"p_corrected {p_text(row['p_corrected'])}, " in text
     for style in ("table", "markdown"):
         lines = compare(*given, style)[1].splitlines()[2:6]
         cells = [line.replace("|", " ").split() for line in lines]
@@ -534,5 +535,13 @@ def test_weights_of_topics_decide(compare, folder):
     (row,) = json.loads(out)["comparisons"]
     assert row["difference"] < -0.49
     assert row["verdict"] == "worse"
+    (folder / "traffic.txt").write_text("".join(f"{t} {10_000 if t == 2 else 1}\n" for t in range(TOPICS)))
+    found = json.loads(
+        compare("near.run", "-m", "RR", "--weights", "traffic.txt", "-o", "json", "--quiet")[1]
+    )
+    assert found["notes"][0].startswith(
+        "Weights: the effective number of topics is 1.0 (all topics), below 10"
+    )
+    assert found["comparisons"][0]["minimum_detectable"] is None
     (folder / "traffic.txt").write_text("0 5\n1 -3\n")
     assert_command_fails(compare("near.run", "-m", "RR", "--weights", "traffic.txt"), "weights: topics need")
