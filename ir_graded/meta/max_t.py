@@ -6,6 +6,7 @@ the largest statistic of a replicate corrects for all of them at once (Westfall 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +15,12 @@ import numpy as np
 
 from ir_graded.core.segments import Bools, Floats, Ints
 
+from .matrix import DECIMALS
 from .samples import topic_counts
 from .studentised import TOLERANCE
 
-#: Most numbers of an array of statistics, and of drawn topics: 32 and 16 MiB.
-_MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**21
+#: Most numbers of an array of statistics, and of drawn topics: 32 and 8 MiB.
+_MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**20
 #: Most replicates of a block. One row of the block fits into the processor cache.
 _MOST_REPLICATES = 2**12
 #: Signs of eight topics, by the byte whose set bits are negative.
@@ -56,7 +58,7 @@ class Comparisons:
 
     def shifted(self, by: float) -> Comparisons:
         """Return the comparisons with a constant added to each difference."""
-        z = np.where(self.members[self.slice], (self.z + by).round(12), 0.0)
+        z = np.where(self.members[self.slice], (self.z + by).round(DECIMALS), 0.0)
         return Comparisons(z, self.slice, self.members, self.weights)
 
     def of_slice(self, at: int) -> tuple[Floats, Floats]:
@@ -285,11 +287,14 @@ class Tail:
 def count(problems: Sequence[tuple[Statistics, Sequence[Any]]], replicates: Replicates) -> None:
     """Add the statistics of all replicates, in blocks that fit in memory, to the tails of each problem."""
     rows = max(len(statistics.observed) for statistics, _ in problems)
+    # One array for all blocks: two at a time would not fit into 64 MiB.
+    space = np.empty(0)
     for start, size in _blocks(replicates.n, rows, replicates.topics):
         drawn = replicates.draw(start, size)
-        space = np.empty((rows, size))
+        space = space if space.size else np.empty(rows * size)
         for statistics, tails in problems:
-            found = statistics.of(drawn, space[: len(statistics.observed)])
+            shape = len(statistics.observed), size
+            found = statistics.of(drawn, space[: math.prod(shape)].reshape(shape))
             for tail in tails:
                 tail.add(found, replicates.exact)
 

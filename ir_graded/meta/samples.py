@@ -64,12 +64,6 @@ def sign_flips(rng: np.random.Generator, topics: int, replicates: int) -> Floats
     return np.asarray((drawn.view(np.int32) >> 31 | 1).astype(np.float64).T)
 
 
-def sign_patterns(topics: int, start: int, count: int) -> Floats:
-    """Return the sign patterns from number ``start`` of all ``2^topics``, shape ``(topics, count)``."""
-    bits = np.arange(start, start + count) >> np.arange(topics)[:, np.newaxis] & 1
-    return np.asarray(1.0 - 2.0 * bits)
-
-
 def permuted_rows(rng: np.random.Generator, values: Floats) -> Floats:
     """Return a matrix with the scores of each topic permuted among the systems."""
     return rng.permuted(values, axis=1)

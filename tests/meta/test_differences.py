@@ -238,12 +238,12 @@ def test_weights_and_slices_are_read_from_files(tmp_path: Path):
 
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf"), "3", None, True])
 def test_topic_with_a_wrong_weight_is_named(weight):
-    with pytest.raises(InputError, match=r"'?5'? .*1 in total"):
+    with pytest.raises(InputError, match=r"and 5 \(1 in total\)"):
         found(weights=dict.fromkeys(range(8), 1.0) | {5: weight})
 
 
 def test_topic_without_a_weight_is_named():
-    with pytest.raises(InputError, match=r"0, 1, 2 .*|.*8 in total"):
+    with pytest.raises(InputError, match=r"and 0, 1, 2 \(8 in total\)"):
         found(weights={"other": 1.0})
 
 
