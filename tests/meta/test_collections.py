@@ -130,11 +130,12 @@ def test_rows_of_collections_are_those_of_differences():
     )
 
 
-def test_mean_of_collections_is_tested_with_equal_weight_of_collections():
+@pytest.mark.parametrize("seed", range(5, 9))
+def test_mean_of_collections_is_tested_with_equal_weight_of_collections(seed):
     from tests.reference import differences as reference
 
-    rng = np.random.default_rng(5)
-    z = [rng.integers(-3, 5, n) / 10 for n in (4, 5)]
+    rng = np.random.default_rng(seed)
+    z = [rng.integers(-3, 5, n) / 10 for n in (3, 7)]
     scores = {str(len(one)): {"Q": np.stack([0 * one + 0.5, one + 0.5], axis=1)} for one in z}
     found = meta.across_collections(scores, 0).to_frame()
     weights = [1 / len(one) for one in z for _ in one]
