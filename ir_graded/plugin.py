@@ -13,8 +13,8 @@ from typing import Any
 import ir_measures
 from ir_measures.providers import Evaluator
 
+from .evaluation.mixed import compose
 from .evaluation.provider import PROVIDER
-from .evaluation.upstream import compose
 from .measures import REGISTRY, GradedMeasure
 from .measures.parsing import parse_measure, parse_trec_measure, read_measures
 

@@ -85,7 +85,7 @@ class GradedRetrievalEvaluator(BaseEvaluator):
             raise ParameterError(f"depth={short_repr(depth)} must be a whole number >= 1")
         given = read_measures(measures)
         if ties is not None:
-            given = in_order(given, "auto", ties)
+            given = in_order(given, ties)
         self._ties = DefaultTies(given if ties is None else [])
         self._scored = self._ties.measures or given
         self._request = Request(self._scored, qrels)

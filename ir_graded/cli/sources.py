@@ -104,7 +104,6 @@ _OPTIONS = (
     options.optional_qrels,
     click.argument("runs", nargs=-1, metavar="RUN..."),
     options.optional_measures,
-    options.provider,
     click.option(
         "--matrix", "matrices", multiple=True, metavar="FILE", help="Score matrix (CSV). Repeatable."
     ),
@@ -148,7 +147,7 @@ def source(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_source(folder: str | None, matrices: tuple[str, ...], **given: Any) -> None:
         prepare_folder(folder)
-        names = ("qrels", "runs", "measures", "provider", "topic_column")
+        names = ("qrels", "runs", "measures", "topic_column")
         scores = _score_matrices(matrices=matrices, **{name: given.pop(name) for name in names})
         command(Source(scores, bool(matrices), folder), **given)
 
@@ -162,7 +161,6 @@ def _score_matrices(
     qrels: str | None,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    provider: str,
     matrices: tuple[str, ...],
     topic_column: str | None,
 ) -> dict[str, ScoreMatrix]:
@@ -177,7 +175,7 @@ def _score_matrices(
         return matrices_by_measure(read_matrices(matrices, topic_column))
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
-    return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs), provider=provider))
+    return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs)))
 
 
 def prepare_folder(folder: str | None) -> None:

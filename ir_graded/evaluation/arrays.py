@@ -23,9 +23,8 @@ from ir_graded.measures.parsing import read_measures
 
 from .coverage import notes_without_relevant, warn_caller
 from .evaluate import in_order
-from .provider import native_scorers
+from .provider import native_scorers, scorers_here
 from .ties import DefaultTies
-from .upstream import scorers_here
 
 #: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
 BY_POSITION = "position"
@@ -163,7 +162,7 @@ def _measures(measures: Any, ties: str | None) -> list[Measure]:
     scorers_here(read, "score_arrays", "passages columns")
     if ties is None or ties == BY_POSITION:
         return read
-    return [in_order([measure], "auto", ties)[0] for measure in read]
+    return [in_order([measure], ties)[0] for measure in read]
 
 
 def numbers_of(name: str, array: Any) -> npt.NDArray[Any]:

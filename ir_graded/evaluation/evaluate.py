@@ -14,17 +14,22 @@ from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import add_intents, ensure_rereadable, named_runs, passage_table, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
-from ir_graded.measures import GradedMeasure
-from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic import check_computable
 from ir_graded.measures.classic.ties import check_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, notes_without_relevant, warn_caller
-from .provider import GradedEvaluator, native_scorers, needs_passages
+from .mixed import MixedEvaluator
+from .provider import (
+    GradedEvaluator,
+    check_measures,
+    lowest_rel,
+    native_scorers,
+    needs_passages,
+    wanted_columns,
+)
 from .scores import Scores
-from .upstream import check_measures, lowest_rel, mix, needed_with_others, pipeline_evaluator
 
 #: Passages that end behind their documents: they count, or are an error.
 BEYOND = ("keep", "raise")
@@ -57,20 +62,12 @@ def _values_of_first_topic(source: Any) -> list[Any]:
     return list(documents.values()) if isinstance(documents, Mapping) else []
 
 
-#: Function that selects the measures that ir_graded computes, by ``provider``; ir-measures gets all others.
-PROVIDERS: dict[str, Callable[[list[Measure]], dict[Measure, Scorer]]] = {
-    "auto": native_scorers,
-    "upstream": lambda measures: {one: one for one in measures if isinstance(one, GradedMeasure)},
-}
-
-
 def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     measures: Iterable[str | Measure] | str | Measure,
     qrels: Any,
     runs: Any,
     *,
     progress: bool | None = None,
-    provider: str = "auto",
     ties: str = "doc_id",
     intents: Any = None,
     lengths: Any = None,
@@ -78,9 +75,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
-    AP, RR, nDCG, P, R, Rprec, Success, Bpref, infAP, RBP, ERR, Judged, NumRet, NumRel, NumQ, SetP, SetR and
-    SetF are computed in the same pass, with the same values as ir-measures' providers. Levels that are not
-    whole numbers are supported; the other providers of ir-measures reject them.
+    All measures of ir-measures are computed in the same pass, with the same order of tied documents, and from
+    levels that need not be whole numbers. Measures that others define (``ir_measures.define``) are left to
+    their providers.
 
     Args:
         measures: measure objects and strings, mixed: ``["P-measure@1000", nDCG@10, "map"]``.
@@ -91,7 +88,6 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             paths, or a mapping from names to runs. A run from a path is named after its file; a folder gives
             one run per file.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
-        provider: 'auto', or 'upstream' to leave ir-measures' own measures to its other providers.
         ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval; 'expected', the
             mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It applies
             to all measures that depend on the order and do not set ``ties`` themselves.
@@ -106,8 +102,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: the qrels or a run cannot be scored; the message gives the place.
-        ParameterError: ``provider``, ``ties`` or ``beyond`` is not a valid word, ``ties`` is given for a
-            measure that other providers compute, or ``beyond`` is given without ``lengths``.
+        ParameterError: ``ties`` or ``beyond`` is not a valid word, ``ties`` is given for a measure that
+            others define, or ``beyond`` is given without ``lengths``.
         ValueError: a measure cannot be read or is not supported.
         NameError: the name of a measure is unknown.
 
@@ -128,13 +124,13 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         run
         run  0.75  0.5
     """
-    for name, value, words in (("provider", provider, PROVIDERS), ("beyond", beyond, BEYOND)):
-        if value not in words:
-            raise ParameterError(f"{name}={short_repr(value)} must be {' or '.join(map(repr, words))}")
+    if beyond not in BEYOND:
+        raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    options: dict[str, Any] = {"provider": provider, "ties": ties, "intents": intents, "lengths": lengths}
-    request = Request(read_measures(measures), qrels, runs, **options, beyond=beyond)
+    request = Request(
+        read_measures(measures), qrels, runs, ties=ties, intents=intents, lengths=lengths, beyond=beyond
+    )
     return request.scores(progress=progress)[0]
 
 
@@ -172,19 +168,17 @@ def evaluate_collections(
     return scores
 
 
-def in_order(measures: list[Measure], provider: str, ties: str) -> list[Measure]:
+def in_order(measures: list[Measure], ties: str) -> list[Measure]:
     """Return the measures with tied documents in the given order."""
     if ties == TIES.default:
         return measures
     check_ties(ties)
-    here = PROVIDERS[provider](measures)
-    others = [measure for measure in measures if measure not in here]
-    for measure in others:
-        check_computable(measure)
-    if others:
+    here = native_scorers(measures)
+    if others := [measure for measure in measures if measure not in here]:
+        check_computable(others[0])
         raise ParameterError(
-            f"ties={ties!r} requires measures that ir_graded computes, but {', '.join(map(str, others))} "
-            f"{'is' if len(others) == 1 else 'are'} left to ir-measures' providers, which order by doc_id"
+            f"ties={ties!r} requires measures that ir_graded computes, and {', '.join(map(str, others))} "
+            f"{'is' if len(others) == 1 else 'are'} not among them"
         )
     for scorer in here.values():
         scorer.validate_params()  # so that a missing parameter is named before its effect on ties
@@ -205,23 +199,22 @@ class Request:
     for any of the measures, inf if relevance has no effect; they need documents down to ``lowest`` from runs.
     """
 
-    def __init__(  # noqa: PLR0913  # those of evaluate
+    def __init__(  # those of evaluate
         self,
         measures: Iterable[str | Measure] | str | Measure | None,
         qrels: Any,
         runs: Any = _LATER,
         *,
-        provider: str = "auto",
         ties: str = TIES.default,
         intents: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
     ) -> None:
-        self.measures = in_order([] if measures is None else read_measures(measures), provider, ties)
-        scorers = PROVIDERS[provider](self.measures)
+        self.measures = in_order([] if measures is None else read_measures(measures), ties)
+        scorers = native_scorers(self.measures)
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
-            pipeline_evaluator(self._others, {})  # raises the error of ir-measures, with packages to install
+            ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
         judged = qrels if intents is None else add_intents(qrels, intents)
         self._check_ends: Callable[[Any], None] | None = None
         if lengths is not None:
@@ -234,14 +227,14 @@ class Request:
                     # Empty spans name no text: a topic without gold has one without a document.
                     self._check_ends(judged[np.flatnonzero(judged.passage.length)])
         if not isinstance(judged, Judgments):
-            judged = prepare_qrels(judged, needed_with_others(self.measures))
+            judged = prepare_qrels(judged, wanted_columns(self.measures))
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
         self.lowest = self.rel = min(self._rels.values(), default=np.inf)
         if self.measures:
             graded = GradedEvaluator(scorers, judged)
-            self.judgments, self.evaluator = graded.judgments, mix(self.measures, graded)
+            self.judgments, self.evaluator = graded.judgments, MixedEvaluator(self.measures, graded)
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:

@@ -19,7 +19,7 @@ from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.parsing import read_measure
 
 from .evaluate import Request
-from .upstream import scorers_here
+from .provider import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd

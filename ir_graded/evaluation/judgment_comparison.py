@@ -26,8 +26,7 @@ from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
 from .coverage import Coverage, RunCoverage
 from .evaluate import Request
-from .provider import GradedEvaluator, native_scorers
-from .upstream import scorers_here
+from .provider import GradedEvaluator, native_scorers, scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd

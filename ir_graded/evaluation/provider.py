@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
-import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, Provider
@@ -18,14 +17,15 @@ from ir_graded.core.facets import INTENT, SPAN, VALUE_COLUMNS, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import MOST_IDS, InputError, SampledJudgmentsWarning
+from ir_graded.errors import MOST_IDS, InputError, ParameterError, SampledJudgmentsWarning
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
-from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
+from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
+from ir_graded.measures.params import TIES
 
-from .coverage import caller, repeated_documents, warn_caller
+from .coverage import ABOVE_0, caller, repeated_documents, warn_caller
 
 #: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
 #: on it.
@@ -180,7 +180,7 @@ def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
     # Measures over intents have a warning that they count documents, and gP is defined by passages.
     documents, passages = [], []
     for measure in measures:
-        if "cutoff" not in measure.params or needs_subtopics(measure):
+        if "cutoff" not in measure.params:
             continue
         scorer = scorer_of(measure)
         if scorer is not None and scorer.NEEDS_ROWS:
@@ -193,11 +193,6 @@ def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
         f"The cutoffs of {', '.join(documents)} count documents (each at its best passage), but those of "
         f"{', '.join(passages)} count passages, so do not compare them at one cutoff"
     )
-
-
-def needs_subtopics(measure: Measure) -> bool:
-    """Return whether a measure of ir-measures needs subtopics in the qrels (column ``iteration``)."""
-    return any(measure.NAME == known.NAME for known in ir_measures.pyndeval.SUPPORTED_MEASURES)
 
 
 def needs_passages(measure: Measure) -> bool:
@@ -232,7 +227,7 @@ class GradedProvider(Provider):
         """Return whether ir_graded computes ``measure``. Raises ParameterError for a missing parameter."""
         scorer = scorer_of(measure)
         if scorer is None:
-            check_computable(measure)
+            check_rel_of_rbp(measure)
             return False
         scorer.validate_params()
         return True
@@ -262,3 +257,47 @@ def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
 
 
 PROVIDER = GradedProvider()
+
+
+def lowest_rel(measure: Measure) -> float:
+    """Return the lowest relevant level of a measure; for one that is not computed here, any above 0."""
+    scorer = scorer_of(measure)
+    return ABOVE_0 if scorer is None else scorer.lowest_rel
+
+
+def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -> list[Measure]:
+    """Return the measures without a scorer. Raises ParameterError for none, or for a wrong parameter."""
+    if not measures:
+        raise ParameterError("no measure given: for example ['P-measure', 'Q', 'nDCG@10']")
+    others = [measure for measure in measures if measure not in scorers]
+    for measure in others:
+        check_computable(measure)
+    for scorer in scorers.values():
+        scorer.validate_params()
+    return others
+
+
+def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -> dict[Measure, Scorer]:
+    """Return the scorers of measures for a function that takes no measures of other providers.
+
+    ``refused`` is what else it does not take: 'passages', further 'columns', 'ties'. Raises ParameterError.
+    """
+    measures = list(measures)
+    scorers = native_scorers(measures)
+    if others := check_measures(measures, scorers):
+        names = ", ".join(map(str, others))
+        raise ParameterError(f"{names}: {purpose} needs measures that ir_graded computes itself")
+    for measure, scorer in scorers.items():
+        needed = ["passages"] if "passages" in refused and needs_passages(measure) else []
+        needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
+        if needed:
+            raise ParameterError(
+                f"{measure} needs {' and '.join(needed)}, which {purpose} does not use; "
+                "use ir_graded.evaluate"
+            )
+        if "ties" in refused and scorer.ties != TIES.default:
+            raise ParameterError(
+                f"{measure}: {purpose} orders documents with equal scores by doc_id; "
+                "remove the parameter ties"
+            )
+    return scorers

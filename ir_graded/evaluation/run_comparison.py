@@ -87,7 +87,7 @@ def compare_runs(
         0     BBGhelani1       0.061        0.937  not worse
         1  bm25_baseline      -0.185        0.000      worse
     """
-    read = in_order(read_measures(measures), "auto", ties)
+    read = in_order(read_measures(measures), ties)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
     request = Request(read, qrels)

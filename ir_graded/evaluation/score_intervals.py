@@ -28,8 +28,8 @@ from ir_graded.meta.options import Seed, check_options, generator
 
 from .coverage import LOWEST_JUDGED, warn_caller
 from .evaluate import Request
+from .provider import scorers_here
 from .scores import Scores
-from .upstream import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd

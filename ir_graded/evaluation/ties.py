@@ -22,7 +22,7 @@ from ir_graded.measures.parsing import read_measures
 
 from .coverage import ratio, warn_caller
 from .evaluate import Request
-from .upstream import lowest_rel, scorers_here
+from .provider import lowest_rel, scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd

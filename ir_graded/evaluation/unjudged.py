@@ -21,8 +21,8 @@ from ir_graded.measures.parsing import read_measures
 
 from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
 from .evaluate import Request
+from .provider import scorers_here
 from .scores import Scores
-from .upstream import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd

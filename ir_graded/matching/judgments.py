@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ir_graded._utils.pytrec_eval_guard import RelevanceEvaluator
 from ir_graded.core import segments
 from ir_graded.core.facets import SWAPPED, Facet
 from ir_graded.core.levels import Levels
@@ -131,18 +130,8 @@ class Lookup:
         return row[order], document[order]
 
 
-@lru_cache(maxsize=1)
-def compares_single_precision() -> bool:
-    """Return whether pytrec_eval ranks by float32 scores, by a test with two scores equal as float32."""
-    evaluator = RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"})
-    # In double precision a is first; as float32 the two tie, and b comes first.
-    return bool(evaluator.evaluate({"1": {"a": 1.00000001, "b": 1.0}})["1"]["recip_rank"] < 1)
-
-
 def comparable(scores: Floats) -> Scores:
-    """Return scores in the precision in which they are compared."""
-    if not compares_single_precision():
-        return scores
+    """Return scores in the precision in which they are compared: float32, as in pytrec_eval 0.5."""
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32)
 

@@ -14,11 +14,16 @@ from ir_measures.measures import Measure
 from ir_graded.core.facets import SPAN, VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.evaluation.provider import GradedEvaluator, native_scorers, needs_passages, wanted_columns
-from ir_graded.evaluation.upstream import scorers_here
+from ir_graded.evaluation.provider import (
+    GradedEvaluator,
+    native_scorers,
+    needs_passages,
+    scorers_here,
+    wanted_columns,
+)
 from ir_graded.io.table import Table, from_frame
 from ir_graded.io.values import describe_document
-from ir_graded.matching.judgments import Judgments, compares_single_precision
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.qrels import from_table
 from ir_graded.matching.tables import match_ranked
 from ir_graded.measures.base import aggregate
@@ -127,7 +132,7 @@ def evaluate(
     if small:
         right = right.join(F.broadcast(topics), "query_id", "left_semi")
     # In the precision used on one machine; -0.0 becomes 0.0.
-    value = F.col("value").cast("float" if compares_single_precision() else "double")
+    value = F.col("value").cast("float")
     rows = (
         right.unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
         # Not by the column itself: Spark 4 then takes the union's parts for distributed already, and changes

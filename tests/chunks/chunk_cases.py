@@ -1,7 +1,6 @@
 """Shared by tests of chunks: measures of rows with parameters, and their scores from rows."""
 
 import ir_measures
-from measures import measure_cases
 from passages import passage_cases
 from reference import chunks
 
@@ -36,9 +35,7 @@ def score(measure, qrels, run):
 def expected(measure, qrels, run):
     """Return the score by topic of the plain reference, or raise ValueError for forbidden overlaps."""
     params = {name: value for name, value in measure.params.items() if value != "error"}
-    return chunks.evaluate(
-        measure.NAME, params, qrels, run, float32=measure_cases.compares_single_precision()
-    )
+    return chunks.evaluate(measure.NAME, params, qrels, run)
 
 
 def mean(measure, qrels, run):

@@ -161,8 +161,7 @@ def test_a_sentence_without_answer_is_rejected():
 def test_problems_are_those_of_the_reference(run, task, known):
     lengths = dict.fromkeys(passage_cases.ARTICLES, 15) if known else None
     found = passages.check_submission(passage_cases.frame("run", run), task, lengths)
-    float32 = measure_cases.compares_single_precision()
-    ranked = chunks.ranked_passages([row[1:] for row in run], float32)
+    ranked = chunks.ranked_passages([row[1:] for row in run])
     expected = chunks.check_submission(ranked, task, lengths)
     names = {"beyond": "beyond the end"}
     spans = {(names.get(problem, problem), ranked[place][0]) for problem, place, _ in expected}

@@ -62,11 +62,10 @@ TEXT = st.sampled_from(("A", "B", "A|B", " B |C", "", None))
 def test_random_rows_with_aspects(qrels, run, texts):
     rows = [(*row[:3], row[3] % 1000, row[4], text) for row, text in zip(qrels, texts, strict=False)]
     found_rows = [(*row[:3], row[3] % 1000, row[4]) for row in run]
-    float32 = measure_cases.compares_single_precision()
     measures = [*MEASURES, *(measure(rel=2) for measure in MEASURES)]
     found = passage_cases.scores(measures, gold_frame(rows), passage_cases.frame("run", found_rows))
     for measure in measures:
-        expected = chunks.evaluate(measure.NAME, dict(measure.params), rows, found_rows, float32=float32)
+        expected = chunks.evaluate(measure.NAME, dict(measure.params), rows, found_rows)
         measure_cases.assert_same_scores(found.get(str(measure), {}), expected)
 
 

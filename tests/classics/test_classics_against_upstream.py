@@ -1,7 +1,6 @@
 """Every classic equals ir-measures' own providers for every combination of parameters."""
 
 import ir_measures
-import numpy as np
 import pytest
 from classics import classic_cases as cases
 from ir_measures import NumQ, NumRel, NumRet
@@ -86,53 +85,18 @@ def test_measures_that_ir_measures_does_not_define_are_not_computed(name, params
 def test_a_foreign_measure_with_the_name_of_a_classic_is_not_computed():
     other = ir_measures.define(lambda qrels, run: [], name="AP")  # noqa: ARG005
     assert scorer_of(other) is None
-    assert scorer_of(ir_measures.SetAP) is None
     assert scorer_of(ir_graded.Q) is ir_graded.Q
 
 
-# -------------------------------------------------------------------- evaluate, with either provider
-
-
-def batches():
-    """The supported measures, grouped into calls in which those of ir-measures do not affect each other.
-
-    Its provider of trec_eval adds nDCG and counts to the first call of trec_eval, even if that call has
-    other gains or judged_only.
-    """
-    measures = [measure for name in CLASSICS if name != "RBP" for measure in cases.supported(name)]
-    measures = [measure for measure in measures if not cases.is_by_gdeval(measure)]
-    alone = [
-        measure for measure in measures if measure.params.get("gains") or measure.NAME in ("NumRet", "NumQ")
-    ]
-    return [[measure] for measure in alone] + [[measure for measure in measures if measure not in alone]]
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_evaluate_gives_equal_scores_with_either_provider(seed):
-    qrels, run = cases.collection(seed, [-1, 0, 0, 1, 1, 2, 3, 5], ties=False)
-    without_negative = {
-        topic: {doc: level for doc, level in docs.items() if level >= 0} for topic, docs in qrels.items()
-    }
-    for measures in batches():
-        if any(measure.NAME == "infAP" for measure in measures):
-            qrels = without_negative  # otherwise 'upstream' raises an error
-        ours = ir_graded.evaluate(measures, qrels, run)
-        theirs = ir_graded.evaluate(measures, qrels, run, provider="upstream")
-        assert ours.names == theirs.names
-        assert ours.query_ids == theirs.query_ids
-        assert np.abs(ours.values - theirs.values).max() <= 1e-12
-        assert ours.mean().to_numpy() == pytest.approx(theirs.mean().to_numpy(), abs=1e-9)
+# ------------------------------------------------------------------------------------------- evaluate
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_topics_missing_from_the_run_are_left_out_of_means():
     qrels, run = {"1": {"a": 1, "b": 1}, "2": {"a": 1}, "3": {}}, {"1": {"x": 1.0}, "3": {"x": 1.0}}
-    for provider in ("auto", "upstream"):
-        scores = ir_graded.evaluate([NumQ, NumRel, NumRet], qrels, run, provider=provider)
-        assert scores.values[:, 0].tolist() == [[1, 0, 0], [2, 0, 0], [1, 0, 0]]
-        assert scores.mean().loc["run"].tolist() == [1, 2, 1]
+    scores = ir_graded.evaluate([NumQ, NumRel, NumRet], qrels, run)
+    assert scores.values[:, 0].tolist() == [[1, 0, 0], [2, 0, 0], [1, 0, 0]]
+    assert scores.mean().loc["run"].tolist() == [1, 2, 1]
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

@@ -1,15 +1,14 @@
 """The provider that computes each classic: in ir-measures' calls, by name, in evaluate, in the CLI."""
 
+import re
+
 import ir_measures
-import numpy as np
 import pandas as pd
 import pytest
-from helpers import run_command
-from ir_measures import AP, ERR, NumRet, P, nDCG
+from ir_measures import AP, ERR, RR, NumRet, P, nDCG
 from ir_measures.providers.pytrec_eval_provider import PytrecEvalEvaluator
 
 import ir_graded
-from ir_graded.evaluation import upstream
 from ir_graded.evaluation.provider import PROVIDER, GradedEvaluator
 from ir_graded.measures.classic import CLASSICS
 
@@ -26,24 +25,33 @@ def without_perl(monkeypatch):
         monkeypatch.setattr(provider, "_is_available", False)
 
 
-@pytest.fixture
-def upstream_fails(monkeypatch):
-    """Fail if ir-measures' pipeline is called."""
-
-    def fail(*_):
-        raise RuntimeError("ir_measures was called")
-
-    monkeypatch.setattr(upstream, "pipeline_evaluator", fail)
-
-
 # --------------------------------------------------------------------------------- ir-measures' calls
 
 
 def test_ir_measures_keeps_using_its_own_providers():
     assert type(ir_measures.evaluator([AP, nDCG @ 10], QRELS)) is PytrecEvalEvaluator
-    mixed = ir_measures.evaluator(["Q", AP], QRELS)
-    assert list(mixed.graded.scorers) == [ir_graded.Q]
-    assert type(mixed.evaluators[0]) is PytrecEvalEvaluator
+
+
+def test_a_call_with_a_measure_of_this_package_is_computed_here():
+    evaluator = ir_measures.evaluator(["Q", AP], QRELS)
+    assert type(evaluator) is GradedEvaluator
+    assert list(evaluator.scorers) == [ir_graded.Q, AP]
+
+
+def test_measures_that_others_define_share_a_call():
+    length = ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")
+    mixed = ir_measures.evaluator(["Q", length, AP], QRELS)
+    assert list(mixed.graded.scorers) == [ir_graded.Q, AP]
+    found = mixed.calc_aggregate(RUN)
+    assert found == {
+        ir_graded.Q: ir_measures.calc_aggregate(["Q"], QRELS, RUN)[ir_graded.Q],
+        length: 1.5,
+        AP: pytest.approx(AP_1 / 2),
+    }
+    scores = ir_graded.evaluate([length, "AP"], {"1": QRELS["1"]}, {"1": RUN["1"]})
+    assert scores.values.ravel().tolist() == [3, pytest.approx(AP_1)]
+    with pytest.raises(ir_graded.ParameterError, match=r"ties='expected' .* Length is not among them"):
+        ir_graded.evaluate(length, QRELS, RUN, ties="expected")
 
 
 @pytest.mark.usefixtures("without_perl")
@@ -74,8 +82,8 @@ def test_the_provider_can_be_chosen_by_name():
     ]
     assert by_topic == [("1", AP, pytest.approx(AP_1)), ("2", AP, 0)]
     assert provider.calc([NumRet], QRELS, RUN).aggregated == {NumRet: 3}
-    with pytest.raises(ValueError, match="the provider ir_graded has no SetAP, NumRel"):
-        provider.evaluator([AP, ir_measures.SetAP, ir_measures.NumRel(rel=2)], QRELS)
+    with pytest.raises(ValueError, match=r"the provider ir_graded has no NumRel\(rel=2\)"):
+        provider.evaluator([AP, ir_measures.NumRel(rel=2)], QRELS)
 
 
 def test_the_provider_lists_the_classics():
@@ -87,14 +95,10 @@ def test_the_provider_lists_the_classics():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.usefixtures("upstream_fails")
-def test_evaluate_computes_the_classics_itself():
+def test_evaluate_computes_all_measures_of_ir_measures_itself(monkeypatch):
+    monkeypatch.setattr(ir_measures.DefaultPipeline, "_evaluator", None)
     measures = ["P-measure", "AP", "nDCG@10", "P_5,10", "NumRet"]
     assert ir_graded.evaluate(measures, QRELS, RUN).mean().loc["run", "AP"] == pytest.approx(AP_1 / 2)
-    with pytest.raises(RuntimeError, match="ir_measures was called"):
-        ir_graded.evaluate(["AP"], QRELS, RUN, provider="upstream")
-    with pytest.raises(RuntimeError, match="ir_measures was called"):
-        ir_graded.evaluate(["AP", "SetAP"], QRELS, RUN)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -112,7 +116,7 @@ BY_INTENT = pd.DataFrame(
     columns=["query_id", "doc_id", "relevance", "iteration"],
 )
 IN_ORDER = pd.DataFrame({"query_id": "1", "doc_id": [*"xabycd"], "score": [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]})
-LEFT_TO_OTHERS = {
+CONFUSED = {
     "pyndeval": [
         *("alpha_nDCG(alpha=0.3)@5", "alpha_nDCG@5", "nNRBP", "ERR_IA@3", "ERR_IA(rel=2)@5", "P_IA@3"),
         *("alpha_DCG(alpha=0.3)@3", "NRBP(beta=0.8)", "nNRBP(alpha=0.3)", "StRecall@3", "AP_IA(rel=2)"),
@@ -125,38 +129,37 @@ LEFT_TO_OTHERS = {
 }
 
 
-@pytest.mark.parametrize("group", LEFT_TO_OTHERS)
+@pytest.mark.parametrize("group", CONFUSED)
 @pytest.mark.parametrize("step", [1, -1])
-def test_measures_of_other_providers_do_not_affect_each_other(group, step):
+def test_measures_in_one_call_do_not_affect_each_other(group, step):
     """In one call of ir-measures, all but the first parameters of pyndeval gave 0, and IPrec@0.125 did."""
-    if group == "pyndeval":
-        pytest.importorskip("pyndeval", reason="pyndeval is not installed")
-    names = LEFT_TO_OTHERS[group][::step]
-    alone = [
-        ir_measures.calc_aggregate([ir_measures.parse_measure(name)], BY_INTENT, IN_ORDER) for name in names
-    ]
-    alone = [value for found in alone for value in found.values()]
+    names = CONFUSED[group][::step]
+    alone = [ir_graded.evaluate(name, BY_INTENT, IN_ORDER).values.item() for name in names]
     assert min(alone) > 0
-    together = ir_graded.evaluate(names, BY_INTENT, IN_ORDER, provider="upstream")
-    assert together.values.ravel().tolist() == alone
+    assert ir_graded.evaluate(names, BY_INTENT, IN_ORDER).values.ravel().tolist() == alone
     mixed = ir_measures.calc_aggregate([*names[:3], "Q", *names[3:]], BY_INTENT, IN_ORDER)
     assert [value for measure, value in mixed.items() if str(measure) != "Q"] == alone
 
 
-def test_upstream_rejects_fractional_levels():
-    qrels = {"1": {"a": 0.5}}
-    assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
-    with pytest.raises(ir_graded.InputError, match=r"but nDCG takes whole levels only; provider='auto'"):
-        ir_graded.evaluate("nDCG", qrels, RUN, provider="upstream")
-    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but SetAP takes whole levels only$"):
-        ir_graded.evaluate(["nDCG", "SetAP"], qrels, RUN)
-
-
-@pytest.mark.parametrize("provider", ["auto", "upstream"])
-@pytest.mark.parametrize("measure", [P, P(rel=1.5) @ 5, nDCG(dcg="ln")])
-def test_unsupported_parameters_keep_the_error_of_ir_measures(measure, provider):
-    with pytest.raises(ir_graded.ParameterError, match=measure.NAME):
-        ir_graded.evaluate(measure, QRELS, RUN, provider=provider)
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        (P, "P needs a cutoff: for example P@10"),
+        (ERR, "ERR needs a cutoff: for example ERR@10"),
+        (P(rel=1.5) @ 5, "P: rel=1.5 must be a whole number >= 1 and < 2**31"),
+        (AP @ 0, "AP: cutoff=0 must be a whole number >= 1 and < 2**31"),
+        (nDCG(dcg="ln"), "nDCG: dcg='ln' must be 'log2' or 'exp-log2'"),
+        (
+            RR(judged_only=True) @ 5,
+            "RR(judged_only=True)@5: RR takes rel, and either cutoff (as in MS MARCO's",
+        ),
+        (ir_measures.NumRel(rel=2), "NumRel(rel=2): NumRel takes rel; ir-measures supports rel=1 only."),
+    ],
+    ids=str,
+)
+def test_parameters_that_a_classic_is_not_defined_for_are_named(measure, message):
+    with pytest.raises(ir_graded.ParameterError, match=re.escape(message)):
+        ir_graded.evaluate(measure, QRELS, RUN)
 
 
 def test_passages_of_an_article_count_as_one_row():
@@ -175,35 +178,3 @@ def test_passages_of_an_article_count_as_one_row():
     measures = ["NumRet", "NumRel", "AP", "P@2", "nDCG", "SetP", "Judged", "MAgP"]
     ours = ir_graded.evaluate(measures, qrels, run)
     assert ours.values.ravel()[:4].tolist() == [2, 2, 0.25, 0.5]
-    theirs = ir_graded.evaluate(measures, qrels, run, provider="upstream")
-    assert ours.values.ravel().tolist() == pytest.approx(theirs.values.ravel().tolist(), abs=1e-12)
-
-
-# --------------------------------------------------------------------------------------- command line
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels.txt").write_text("1 0 a 2\n1 0 b 1\n2 0 d 1\n")
-    (tmp_path / "one.run").write_text("1 Q0 x 1 3 t\n1 Q0 a 2 2 t\n2 Q0 d 1 1 t\n")
-    (tmp_path / "two.run").write_text("1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n2 Q0 y 1 1 t\n")
-    return tmp_path
-
-
-COMMANDS = {
-    "evaluate": ("evaluate", "qrels.txt", "one.run", "two.run", "-m", "AP NumRet Q", "-o", "csv"),
-    "meta": ("meta", "qrels.txt", "one.run", "two.run", "-m", "AP Q", "-B", "20", "-o", "csv"),
-}
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.usefixtures("files")
-def test_the_command_line_offers_both_providers(capsys, command):
-    plain = run_command(capsys, *COMMANDS[command])
-    assert plain[0] == 0
-    for provider in ("auto", "upstream"):
-        assert run_command(capsys, *COMMANDS[command], "--provider", provider) == plain
-    code, _, error = run_command(capsys, *COMMANDS[command], "--provider", "other")
-    assert code == 2
-    assert "'other' is not one of 'auto', 'upstream'" in error

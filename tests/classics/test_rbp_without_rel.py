@@ -9,7 +9,6 @@ import ir_graded
 QRELS, RUN = {"1": {"a": 2}}, {"1": {"a": 1.0}}
 SCORED_BY = [
     lambda measure: ir_graded.evaluate([measure], QRELS, RUN),
-    lambda measure: ir_graded.evaluate([measure], QRELS, RUN, provider="upstream"),
     lambda measure: ir_graded.evaluate(["Q", measure], QRELS, RUN),
     lambda measure: ir_graded.explain(measure, QRELS, RUN, "1"),
     lambda measure: ir_measures.calc_aggregate([measure], QRELS, RUN),

@@ -110,13 +110,21 @@ def test_all_measures_in_one_call_keep_their_values(tables, alone):
     for measures in ([*OURS, *PROVIDED], [*PROVIDED, *OURS][::-1]):
         together = by_topic(ir_measures.iter_calc(measures, *tables))
         assert list(together) == measures
-        assert together == alone
+        for measure, values in together.items():
+            assert values == pytest.approx(alone[measure], abs=tolerance(measure)), measure
 
 
 @EACH
 def test_each_measure_keeps_its_value_beside_all_of_this_package(measure, tables, alone):
     together = by_topic(ir_measures.iter_calc([OURS[0], measure, *OURS[1:]], *tables))
-    assert together == {name: alone[name] for name in (measure, *OURS)}
+    assert together.keys() == {measure, *OURS}
+    for one, values in together.items():
+        assert values == pytest.approx(alone[one], abs=tolerance(one)), one
+
+
+def tolerance(measure):
+    # gdeval prints five digits; 0 for measures of this package, which nothing beside them may change.
+    return 0 if measure in OURS else 1e-5 if classic_cases.is_by_gdeval(measure) else cases.ROUNDING
 
 
 def test_means_are_the_means_over_topics(tables, alone):
@@ -125,13 +133,11 @@ def test_means_are_the_means_over_topics(tables, alone):
         aggregator = measure.aggregator()
         for value in alone[measure].values():
             aggregator.add(value)
-        assert mean == pytest.approx(aggregator.result(), abs=cases.ROUNDING)
+        assert mean == pytest.approx(aggregator.result(), abs=max(tolerance(measure), cases.ROUNDING))
 
 
-# gdeval prints five digits.
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.parametrize(("provider", "tolerance"), [("upstream", cases.ROUNDING), ("auto", 1e-5)])
-def test_evaluate_gives_the_scores_of_ir_measures(provider, tolerance, tables, alone):
-    scores = ir_graded.evaluate([*OURS, *PROVIDED], *tables, provider=provider)
+def test_evaluate_gives_the_scores_of_ir_measures(tables, alone):
+    scores = ir_graded.evaluate([*OURS, *PROVIDED], *tables)
     for measure, by_query in alone.items():
-        assert scores.matrix(str(measure))["run"].to_dict() == pytest.approx(by_query, abs=tolerance)
+        assert scores.matrix(str(measure))["run"].to_dict() == pytest.approx(by_query, abs=tolerance(measure))

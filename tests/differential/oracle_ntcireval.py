@@ -12,7 +12,6 @@ from pyNTCIREVAL import Labeler, metrics
 from reference import ranked
 
 from ir_graded import BR, NCU, O, P_measure, P_plus, Q, nERR
-from ir_graded.matching.judgments import compares_single_precision
 
 #: Gains of levels 1, 2 and 3; they are whole numbers because ``gains`` of nDCG must be.
 GAINS = ((1, 2, 3), (1, 3, 7), (1, 1, 1), (1, 10, 1000), (3, 5, 5))
@@ -70,7 +69,7 @@ def compare_on(rng, collection: Collection):
     for topic in collection.shared:
         levels = collection.qrels[topic]
         weighed = sum(stops[level - 1] for level in levels.values() if level > 0)
-        ranking = ranked.ranking(collection.run[topic], compares_single_precision())
+        ranking = ranked.ranking(collection.run[topic])
         labeler = Labeler(levels, is_condensed=condensed)
         labelled = labeler.label(ranking)
         if not labelled or not weighed:
@@ -86,7 +85,7 @@ def compare_on(rng, collection: Collection):
 def compare_on_the_top(rng, collection):
     """Return a metric that scores only the first documents of each list."""
     run = {
-        topic: {doc: docs[doc] for doc in ranked.ranking(docs, compares_single_precision())[:DEEPEST]}
+        topic: {doc: docs[doc] for doc in ranked.ranking(docs)[:DEEPEST]}
         for topic, docs in collection.run.items()
     }
     yield from compare_on(rng, Collection(collection.qrels, run))

@@ -16,13 +16,10 @@ SOFT = tuple(scale for scale in measure_cases.SCALES.values() if scale not in SC
 def ranked_lists_on(rng, collection: Collection):
     """Return a dozen measures with random parameters."""
     chosen = [measure_cases.VARIANTS[at] for at in rng.permutation(len(measure_cases.VARIANTS))[:12]]
-    float32 = measure_cases.compares_single_precision()
     theirs = {}
     for measure in chosen:
         params = random_parameters(rng, measure, MEDIUM)
-        theirs[measure(**params)] = ranked.evaluate(
-            measure.NAME, params, collection.qrels, collection.run, float32
-        )
+        theirs[measure(**params)] = ranked.evaluate(measure.NAME, params, collection.qrels, collection.run)
     yield from both(collection, theirs)
 
 
@@ -44,12 +41,11 @@ def passage_lists(rng):
         ("gP", {"beta": beta, "cutoff": cutoff}),
         ("gR", {"rel": rel, "cutoff": cutoff}),
     ]
-    float32 = measure_cases.compares_single_precision()
     measures = [passage_cases.MEASURES[name](**params) for name, params in chosen]
     frames = [passage_cases.frame(kind, side) for kind, side in zip(("qrels", "run"), rows, strict=True)]
     ours = passage_cases.scores(measures, *frames)
     for measure, (name, params) in zip(measures, chosen, strict=True):
-        yield Compared(str(measure), ours[str(measure)], passages.evaluate(name, params, *rows, float32))
+        yield Compared(str(measure), ours[str(measure)], passages.evaluate(name, params, *rows))
 
 
 ORACLES = (

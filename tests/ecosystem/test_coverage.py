@@ -152,14 +152,8 @@ def test_topics_of_one_document_do_not_count_as_ties():
         (["nERR(rel=5)@10", "Judged@10", "NumRet", "NumQ"], {"of 5 or more": "nERR(rel=5)@10"}),
     ],
 )
-@pytest.mark.parametrize("provider", ["auto", "upstream"])
-def test_qrels_without_a_relevant_document_are_named(measures, levels, provider):
-    if provider == "upstream" and "Judged@10" in measures:
-        measures, levels = (
-            [*measures[:1], "RBP(rel=5,p=0.8)"],
-            {"of 5 or more": "nERR(rel=5)@10, RBP(rel=5)"},
-        )
-    message = message_of(measures, QRELS, FULL, provider=provider)
+def test_qrels_without_a_relevant_document_are_named(measures, levels):
+    message = message_of(measures, QRELS, FULL)
     assert message == " ".join(
         f"No document of the qrels has a level {level}, so nothing is relevant for {named}."
         for level, named in levels.items()

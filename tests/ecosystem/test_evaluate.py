@@ -14,7 +14,7 @@ from packed import gzipped
 import ir_graded
 from ecosystem import forms
 from ir_graded import InputError, NoSharedTopicsError, ParameterError, Q, evaluate
-from ir_graded.evaluation.upstream import check_parameters
+from ir_graded.measures.classic import check_computable
 
 #: The runs lack topics on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -252,14 +252,14 @@ def test_qrels_from_an_iterator_serve_all_runs():
 )
 def test_the_error_for_a_missing_parameter_shows_an_example(measure, message):
     with pytest.raises(ParameterError) as caught:
-        evaluate(measure, QRELS, RUN, provider="upstream")
+        evaluate(measure, QRELS, RUN)
     assert str(caught.value) == message
-    check_parameters(ir_measures.parse_measure(message.rpartition(" ")[2]))
+    check_computable(ir_measures.parse_measure(message.rpartition(" ")[2]))
 
 
-def test_an_unknown_provider_is_rejected():
-    with pytest.raises(ParameterError, match=r"^provider=<int of too many digits> must be 'auto' or"):
-        evaluate("Q", QRELS, RUN, provider=10**5000)
+def test_an_unknown_word_is_rejected():
+    with pytest.raises(ParameterError, match=r"^beyond=<int of too many digits> must be 'keep' or"):
+        evaluate("Q", QRELS, RUN, beyond=10**5000)
 
 
 # ------------------------------------------------------------------------------------- no shared topics
@@ -315,7 +315,7 @@ def test_an_exhausted_iterator_is_rejected(number):
     message = rf"run: the {type(run).__name__} has no rows; was it read before\?.* give a list"
     for call in (
         lambda: evaluate("Q", QRELS, run),
-        lambda: evaluate([AP], QRELS, run, provider="upstream"),
+        lambda: evaluate([AP], QRELS, run),
         lambda: ir_graded.explain("Q", QRELS, run, "1"),
         lambda: ir_graded.unjudged(QRELS, run),
     ):
@@ -406,7 +406,7 @@ def test_scores_equal_ir_measures_on_random_runs(qrels, runs):
     "call",
     [
         lambda measure, absent: ir_graded.evaluate(["Q", measure], absent, RUN),
-        lambda measure, absent: ir_graded.evaluate(measure, absent, RUN, provider="upstream"),
+        lambda measure, absent: ir_graded.evaluate(measure, absent, RUN),
         lambda measure, absent: ir_graded.evaluate(measure, absent, RUN, intents=absent, lengths=absent),
         lambda measure, absent: ir_graded.explain(measure, absent, RUN, "1"),
         lambda measure, absent: ir_graded.score_bounds(measure, absent, RUN),
@@ -426,7 +426,7 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda absent: ir_graded.evaluate("ERR", absent, RUN), "Unsupported measures"),
+        (lambda absent: ir_graded.evaluate("ERR", absent, RUN), "ERR needs a cutoff"),
         (lambda absent: ir_graded.ties("nCG", absent, RUN), "nCG.* needs a cutoff"),
         (lambda absent: ir_graded.ties("P", absent, RUN), "P needs a cutoff"),
         (

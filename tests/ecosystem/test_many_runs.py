@@ -34,8 +34,6 @@ def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
     for number, file in enumerate(files):
         alone = ir_graded.evaluate(MEASURES, qrels, file)
         assert np.array_equal(scores.values[:, number], alone.values[:, 0])
-    upstream = ir_graded.evaluate(MEASURES, qrels, files, provider="upstream")
-    assert np.allclose(scores.values, upstream.values, rtol=0, atol=1e-12)
 
 
 def test_frames_in_one_call_score_like_separate_calls():

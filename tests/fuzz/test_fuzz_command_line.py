@@ -37,13 +37,11 @@ places = st.sampled_from(
 numbers = st.sampled_from(
     ["0", "1", "2", "-1", "17", "0.05", "0.5", "1e-9", "nan", "inf", "x", "", "9" * 30, "9" * 5000]
 )
-words = st.sampled_from(
-    ["table", "csv", "jsonl", "latex", "auto", "upstream", "t", "tukey_hsd", "Q", "AP", "a", "b", "x"]
-)
+words = st.sampled_from(["table", "csv", "jsonl", "latex", "t", "tukey_hsd", "Q", "AP", "a", "b", "x"])
 OPTIONS = {
     **dict.fromkeys(["-m", "--measures", "--reference"], strings()),
     **dict.fromkeys(["-p", "--places", "--alpha", "--confidence", "--seed"], numbers),
-    **dict.fromkeys(["-o", "--output", "--provider", "--test", "--baseline"], words),
+    **dict.fromkeys(["-o", "--output", "--test", "--baseline"], words),
     **dict.fromkeys(["--matrix", "--one-run-per-team"], places),
     "-B": st.sampled_from(["1", "3", "0", "-1", "x", "9" * 30]),
 }
@@ -105,7 +103,7 @@ RIGHT_MEASURES = st.lists(
 )
 RIGHT_RUNS = st.lists(st.sampled_from(["a.run", "b.run", "c.run.gz", "name with blank.run"]), min_size=1)
 RIGHT = {
-    "evaluate": ["--by-topic", "-o csv", "-o jsonl", "-o latex", "-p 2", "--provider auto", "-q"],
+    "evaluate": ["--by-topic", "-o csv", "-o jsonl", "-o latex", "-p 2", "-q"],
     "meta": ["--alpha 0.1", "-o csv", "-o latex", "-B 30", "--seed 3", "--test t"],
     "report": ["--seed 3", "-B 30", "--confidence 0.9"],
 }

@@ -30,7 +30,7 @@ def table(values):
 def assert_agrees(measure, make_metric, levels, scores, condensed):
     """Compare a measure with the metric that ``make_metric`` returns for the numbers of judged documents."""
     labeler = Labeler(levels, is_condensed=condensed)
-    labelled = labeler.label(ranked.ranking(scores, cases.compares_single_precision()))
+    labelled = labeler.label(ranked.ranking(scores))
     assume(labelled)
     assume(labeler.compute_rel_num() > 0)
     expected = make_metric(labeler.compute_per_level_doc_num(LEVELS)).compute(labelled)

@@ -70,9 +70,7 @@ def test_hits_are_the_judged_documents_at_their_ranks(qrels, run):
     expected = [
         (topic, rank, levels[doc_id])
         for topic, levels in qrels.items()
-        for rank, doc_id in enumerate(
-            ranked.ranking(run.get(topic, {}), cases.compares_single_precision()), start=1
-        )
+        for rank, doc_id in enumerate(ranked.ranking(run.get(topic, {})), start=1)
         if doc_id in levels
     ]
     assert got == expected

@@ -188,7 +188,7 @@ def test_judged_only_equals_the_run_without_unjudged_documents(chosen, qrels, ru
 
 def first_relevant_below(rank, levels, scores):
     """Return the ranks below ``rank`` that hold a relevant document."""
-    ranking = ranked.ranking(scores, cases.compares_single_precision())
+    ranking = ranked.ranking(scores)
     return [n for n, doc_id in enumerate(ranking, start=1) if n > rank and levels.get(doc_id, 0) > 0]
 
 

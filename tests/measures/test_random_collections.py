@@ -114,7 +114,7 @@ def assert_random_collection_equals_the_reference(rng, size, scale):
 def reference_of_some(chosen, qrels, run, topics):
     """Return reference scores of a few topics; the highest level is that of all qrels."""
     all_levels = {level for levels in qrels.values() for level in levels.values()}
-    rankings = {topic: ranked.ranking(run[topic], cases.compares_single_precision()) for topic in topics}
+    rankings = {topic: ranked.ranking(run[topic]) for topic in topics}
     return {
         (measure(**params), topic): ranked.score(
             measure.NAME, params, qrels[topic], rankings[topic], max(all_levels), all_levels

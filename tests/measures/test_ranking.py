@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
+import ir_graded
 from ir_graded.core import ranking
 from ir_graded.core.ranking import Groups, Hits, Rows, order_numbers, ranks
 from ir_graded.matching import judgments as lookup
@@ -190,51 +191,15 @@ def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_are_added():
 # ---------------------------------------------------------------------------------------- precision
 
 
-class Evaluator:
-    """A fake pytrec_eval that ranks in single or double precision and supports only the probing call."""
-
-    def __init__(self, single):
-        self.single = single
-
-    def __call__(self, qrels, measures):
-        assert set(measures) == {"recip_rank"}
-        (self.topic, judged), *_ = qrels.items()
-        (self.relevant,) = (doc_id for doc_id, level in judged.items() if level > 0)
-        return self
-
-    def evaluate(self, run):
-        number = np.float32 if self.single else np.float64
-        docs = run[self.topic]
-        order = sorted(docs, key=lambda doc_id: (number(docs[doc_id]), doc_id), reverse=True)
-        return {self.topic: {"recip_rank": 1 / (1 + order.index(self.relevant))}}
-
-
-@pytest.fixture
-def asked_anew():
-    lookup.compares_single_precision.cache_clear()
-    yield
-    lookup.compares_single_precision.cache_clear()
-
-
-@pytest.mark.parametrize("single", [True, False])
-@pytest.mark.usefixtures("asked_anew")
-def test_the_precision_equals_that_of_the_installed_pytrec_eval(single, monkeypatch):
+def test_scores_are_compared_in_the_precision_of_the_installed_pytrec_eval():
     import pytrec_eval
 
-    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", Evaluator(single))
-    assert lookup.compares_single_precision() is single
+    qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.00000001, "b": 1.0, "c": 0.5}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"]
+    assert theirs == 0.5  # as doubles, a would be first; as float32 the two tie, and b is first
+    assert ir_graded.evaluate("RR", qrels, run).values.item() == theirs
     found = lookup.comparable(np.array([1e300, 1e-300, 0.1]))
-    assert found.dtype == (np.float32 if single else np.float64)
-    assert found.tolist() == ([np.inf, 0.0, float(np.float32(0.1))] if single else [1e300, 1e-300, 0.1])
-
-
-@pytest.mark.usefixtures("asked_anew")
-def test_pytrec_eval_is_probed_once(monkeypatch):
-    import pytrec_eval
-
-    expected = lookup.compares_single_precision()
-    monkeypatch.setattr(pytrec_eval, "RelevanceEvaluator", None)
-    assert lookup.compares_single_precision() is expected
+    assert found.tolist() == [np.inf, 0.0, float(np.float32(0.1))]
 
 
 GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1.0]), st.integers(0, 9))

@@ -39,7 +39,6 @@ CLASSIC_VARIANTS = {
 CLASSICS_WITH_CUTOFF = [
     CLASSICS[name].MEASURE for name in ("AP", "RR", "P", "R", "Success", "nDCG", "Judged")
 ]
-single_precision = measure_cases.compares_single_precision
 
 # --------------------------------------------------------------------------------------------- parameters
 

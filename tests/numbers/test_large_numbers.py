@@ -99,7 +99,7 @@ SCORES = [
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("values", SCORES, ids=str)
 def test_scores_rank_equally_in_every_form(values, tmp_path):
-    order = ranked.ranking(dicts("run", [float(value) for value in values])["1"], cases.single_precision())
+    order = ranked.ranking(dicts("run", [float(value) for value in values])["1"])
     for doc in order:
         qrels = {"1": {doc: 1}}
         for form in forms_for(values):

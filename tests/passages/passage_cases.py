@@ -68,9 +68,8 @@ def assert_equal_the_reference(chosen, qrels, run):
     """Compare all measures with parameters, in one call, with the plain reference."""
     measures = {MEASURES[name](**params): (name, params) for name, params in chosen}
     found = scores(measures, frame("qrels", qrels), frame("run", run))
-    float32 = measure_cases.compares_single_precision()
     for measure, (name, params) in measures.items():
-        expected = passages.evaluate(name, params, qrels, run, float32)
+        expected = passages.evaluate(name, params, qrels, run)
         measure_cases.assert_same_scores(found.get(str(measure), {}), expected)
 
 

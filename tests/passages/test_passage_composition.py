@@ -53,10 +53,8 @@ REGISTERED = [
 @pytest.fixture(scope="module")
 def expected():
     """Return reference scores of passage measures, and document scores from tables of one row per article."""
-    float32 = measure_cases.compares_single_precision()
     found = {
-        str(measure): passages.evaluate(measure.NAME, dict(measure.params), QRELS, RUN, float32)
-        for measure in OURS
+        str(measure): passages.evaluate(measure.NAME, dict(measure.params), QRELS, RUN) for measure in OURS
     }
     articles = [cases.one_row_an_article(kind, ROWS[kind]) for kind in ROWS]
     return found | cases.scores(DOCUMENTS, *articles)
@@ -254,10 +252,8 @@ def highwire(tmp_path):
 
 def test_qrels_of_highwire_are_scored(highwire):
     qrels, rows = highwire
-    float32 = measure_cases.compares_single_precision()
     of_passages = {
-        str(m): passages.evaluate(m.NAME, dict(m.params), rows, RUN, float32)
-        for m in (MAgP, MAgP(beta=0.25) @ 2)
+        str(m): passages.evaluate(m.NAME, dict(m.params), rows, RUN) for m in (MAgP, MAgP(beta=0.25) @ 2)
     }
     assert of_passages["MAgP"]["101"] > 0
     run = cases.frame("run", RUN)

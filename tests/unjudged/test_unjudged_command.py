@@ -55,7 +55,6 @@ def test_intervals_are_columns_beside_each_score(rows, files):
     ("options", "words"),
     [
         (["--unjudged", "guess"], "guess"),
-        (["--unjudged", "bounds", "--provider", "upstream"], "--provider"),
         (["--depth", "5"], "--depth needs --unjudged intervals"),
         (["--n-samples", "5"], "--n-samples needs --unjudged intervals"),
         (["--unjudged", "bounds", "--seed", "5"], "--seed needs --unjudged intervals"),

@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from ir_measures.measures import Measure
 
-from ir_graded.errors import ParameterError
+from ir_graded.errors import ParameterError, short_repr
 from ir_graded.measures.base import GradedMeasure, Scorer
+from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
 from . import sets as sets, gain as gain, precision as precision  # isort: skip
-from .base import CLASSICS, Classic
+from .base import CLASSICS, Classic, is_natural
 
-__all__ = ["CLASSICS", "Classic", "check_computable", "scorer_of"]
+__all__ = ["CLASSICS", "Classic", "check_computable", "check_rel_of_rbp", "scorer_of"]
+
+#: Examples of values of required parameters, for messages.
+EXAMPLES: dict[str, float] = {"cutoff": 10, "max_rel": 2, "recall": 0.5}
 
 
 def scorer_of(measure: Measure) -> Scorer | None:
     """Return the measure itself if it is of this package, or its classic; None if only others compute it.
 
     Example:
-        >>> from ir_measures import AP, SetAP
-        >>> type(scorer_of(AP @ 10)).__name__, scorer_of(SetAP)
+        >>> from ir_measures import AP, P
+        >>> type(scorer_of(AP @ 10)).__name__, scorer_of(P)
         ('AveragePrecision', None)
     """
     if isinstance(measure, GradedMeasure):
         return measure
-    kind = CLASSICS.get(measure.NAME)
-    # ``ir_measures.define`` may create another measure with the name of a classic.
-    if kind is None or type(measure) is not type(kind.MEASURE):
+    kind = _kind(measure)
+    if kind is None:
         return None
     params, known = measure.params, measure.SUPPORTED_PARAMS
     # ir-measures does not check this when it creates a measure.
@@ -41,7 +44,14 @@ def scorer_of(measure: Measure) -> Scorer | None:
     return classic if classic.is_defined() else None
 
 
-def check_computable(measure: Measure) -> None:
+def _kind(measure: Measure) -> type[Classic] | None:
+    """Return the class that computes a measure of ir-measures; None if there is none."""
+    kind = CLASSICS.get(measure.NAME)
+    # ``ir_measures.define`` may create another measure with the name of a classic.
+    return kind if kind is not None and type(measure) is type(kind.MEASURE) else None
+
+
+def check_rel_of_rbp(measure: Measure) -> None:
     """Raise ParameterError for RBP without rel, which ir-measures documents but no provider computes."""
     rbp = CLASSICS["RBP"].MEASURE
     if type(measure) is type(rbp) and measure["rel"] in (NOT_PROVIDED, None):
@@ -50,3 +60,40 @@ def check_computable(measure: Measure) -> None:
             f"{measure} has no rel, and no provider of ir-measures computes it without rel: use gRBP(p={p}), "
             f"whose gains depend on the level, or RBP(p={p},rel=1), which treats all levels >= 1 alike"
         )
+
+
+def check_computable(measure: Measure) -> None:
+    """Raise ParameterError if ir-measures does not define a measure with these parameters, or one is missing.
+
+    ir-measures does not check these when it creates a measure.
+
+    Example:
+        >>> from ir_measures import RR
+        >>> check_computable(RR(cutoff=10, judged_only=True))
+        Traceback (most recent call last):
+            ...
+        ir_graded.errors.ParameterError: RR(judged_only=True)@10: RR takes rel, and either cutoff (as in MS \
+MARCO's script) or judged_only (as in trec_eval).
+    """
+    check_rel_of_rbp(measure)
+    params = measure.SUPPORTED_PARAMS
+    kind = _kind(measure)
+    required = [name for name, param in params.items() if param.required]
+    required += () if kind is None else kind.REQUIRED
+    missing = [name for name in required if name not in measure.params]
+    if missing:
+        example = measure(**{name: EXAMPLES.get(name, 1) for name in missing})
+        raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
+    for name, value in measure.params.items():
+        param = params[name]
+        natural = name in {"cutoff", "rel"} and value is not None
+        if not param.validate(value) or (natural and not is_natural(value)):
+            right = f"of type {param.dtype.__name__}: {param.desc}"
+            if isinstance(param.choices, list):
+                right = " or ".join(map(repr, param.choices))
+            elif natural:
+                right = "a whole number >= 1 and < 2**31"
+            raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} must be {right}")
+    if kind is not None and scorer_of(measure) is None:
+        takes = " ".join(sections(kind)["Parameters"].split())
+        raise ParameterError(f"{measure}: {measure.NAME} takes {takes}")

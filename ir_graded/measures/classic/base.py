@@ -31,8 +31,8 @@ class Classic(Scorer):
     MEASURE: ClassVar[Measure]
     #: Whether the score depends on the order of the documents.
     RANKED: ClassVar[bool] = True
-    #: Whether negative levels have a meaning; the provider of ir-measures cannot be given them safely.
-    COUNTS_NEGATIVE: ClassVar[bool] = False
+    #: Parameters that the measure cannot be computed without, beside those that ir-measures requires.
+    REQUIRED: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure

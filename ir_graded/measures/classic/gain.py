@@ -177,6 +177,7 @@ class ExpectedReciprocalRank(Classic):
         {ERR@20: 0.9375}
     """
 
+    REQUIRED = ("cutoff",)
     LACKS = {"ideal": WHY_NO_IDEAL}
     MONOTONE = True
     highest_level = 4.0  # gdeval's

@@ -258,7 +258,6 @@ class InferredAveragePrecision(Classic):
         "swap": "a document of the pool that was not judged counts as relevant in part for those below it",
         "exchange": "a document judged not relevant counts against those below it, an unjudged one does not",
     }
-    COUNTS_NEGATIVE = True
 
     #: Smoothing of the share of relevant documents among those judged.
     EPSILON = 0.00001

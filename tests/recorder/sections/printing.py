@@ -45,7 +45,6 @@ def _command_line(out: Recorder) -> None:
         _called(out, *evaluate, "--by-topic", "-o", name, "-p", "-1")
         _called(out, *explain, "-o", name)
         _called(out, *statistics, "-o", name)
-    _called(out, *evaluate, "--provider", "upstream")
     _called(out, "evaluate", qrels, "runs", "-m", "Q", "-m", "map P_10", "-p", "0")
     _called(out, "explain", "AP", qrels, "b.gz", "3", "-o", "csv", "-p", "-1")
     _called(out, *statistics, "--reference", "AP", "--test", "randomisation", "--alpha", "0.4", "--seed", "7")

@@ -188,7 +188,6 @@ def _wrong_calls(out: Recorder) -> dict[str, Callable[[], Any]]:
     page, nowhere = out.folder / "page.html", out.folder / "no" / "page.html"
     return {
         "no measures": lambda: ir_graded.evaluate([], _QRELS, _RUN),
-        "unknown provider": lambda: ir_graded.evaluate("Q", _QRELS, _RUN, provider="x"),
         "soft levels upstream": lambda: ir_graded.evaluate("infAP", {"1": {"a": 0.5}}, {"1": {"a": 1.0}}),
         "passages missing": lambda: ir_graded.evaluate("MAgP", _QRELS, _RUN),
         "level above max_rel": lambda: ir_graded.evaluate("nERR(max_rel=1)", _QRELS, _RUN),

@@ -232,8 +232,6 @@ def _calc(out: Recorder) -> None:
         out.metrics(f"calc, {name}", by_topic)
         for measure in ("P-measure", "Q", "NCU"):
             out.metrics(f"a measure's own, {name}", ir_measures.parse_measure(measure).iter_calc(qrels, run))
-    with out.errors("provider='upstream'", "all runs"):
-        out.evaluate("provider='upstream'", FEW, qrels, runs, provider="upstream")
     for measure in UPSTREAM:
         out.evaluate(f"beside {measure}", [measure, "Q"], qrels, runs)
     _subtopics(out)
@@ -254,12 +252,10 @@ def _subtopics(out: Recorder) -> None:
 
 
 def _upstream_of_random(out: Recorder) -> None:
-    """Record random collections by pytrec_eval, which gets no level below 0."""
+    """Record random collections in calls of ir_measures."""
     measures = ["Q", "P-measure@5", "AP", "nDCG@10", "RR", "P@5", "Bpref", "infAP", "SetF"]
     for drawn in filter(lambda one: one.is_whole, map(draws.collection, range(400))):
         run = {topic: docs for topic, docs in drawn.run.items() if docs}
-        where = f"provider='upstream', {drawn.name}"
-        out.evaluate(where, measures, drawn.qrels, run, provider="upstream")
         with out.errors("calc", drawn.name):
             out.metrics(f"calc, {drawn.name}", ir_measures.iter_calc(measures, drawn.qrels, run))
 
