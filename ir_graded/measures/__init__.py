@@ -18,12 +18,14 @@ from .passages import *
 
 # isort: split
 # Measures that take other measures are imported after these.
-from . import groups
+from . import geometric, groups
+from .geometric import *
 from .groups import *
 
 __all__ = ["GradedMeasure"]
 __all__ += cascade.__all__
 __all__ += gap.__all__
+__all__ += geometric.__all__
 __all__ += groups.__all__
 __all__ += intents.__all__
 __all__ += ncu.__all__

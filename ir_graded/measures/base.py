@@ -167,6 +167,8 @@ class Scorer:
     NEEDS_ROWS: ClassVar[bool] = False
     #: Whether the score depends on the order of the rows of the qrels.
     NEEDS_QRELS_ORDER: ClassVar[bool] = False
+    #: What the scores of the topics are aggregated to.
+    AGGREGATE: ClassVar[str] = "mean"
     #: Whether the score rises with every gain and depends on retrieved documents only.
     MONOTONE: ClassVar[bool] = False
 

@@ -41,13 +41,17 @@ class BaseMeasure(Param):
     Args:
         outer: name of the measure that has this parameter.
         names: names of the allowed measures.
+        default: the base measure if none is given; without it one is required.
+        example: the base measure in examples.
     """
 
-    def __init__(self, outer: str, names: tuple[str, ...] = BASES, default: str | None = None) -> None:
+    def __init__(
+        self, outer: str, names: tuple[str, ...] = BASES, default: str | None = None, example: str = "Q"
+    ) -> None:
         expected = f"one of {', '.join(names)}, with their parameters"
         given: dict[str, Any] = {"required": True} if default is None else {"default": default}
         super().__init__(str, expected, "the base measure", **given)
-        self.outer, self.names = outer, names
+        self.outer, self.names, self.shown = outer, names, example
 
     def canonical(self, value: Any) -> str:
         if not isinstance(value, (str, Measure)):
@@ -73,7 +77,7 @@ class BaseMeasure(Param):
         return repr(measure)
 
     def example(self, measure: object) -> str:  # noqa: ARG002  # one example for all
-        return f"{self.outer}(measure='Q')@10"
+        return f"{self.outer}(measure={self.shown!r})@10"
 
 
 @lru_cache(maxsize=256)

@@ -5,14 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.tie_means import TiedDocuments, Utility
+from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
 from ir_graded.core.views import View, Views
 
-from .base import COMMON, BlendedRatioMeasure, BlendedUtility, Contributions, TiedContributions, register
+from .base import (
+    COMMON,
+    BlendedRatioMeasure,
+    BlendedUtility,
+    Contributions,
+    GradedMeasure,
+    TiedContributions,
+    register,
+)
 from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
 from .stopping import first, safe_divide, uniform
 
-__all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "nCG"]
+__all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "RelP", "nCG"]
 
 
 #: Reason why a mean of ratios over ranks lacks the property 'exchange'.
@@ -375,7 +383,45 @@ class _BR(AtRankMeasure):
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
 
 
+class _RelP(GradedMeasure):
+    r"""Precision at a rank, relative to the best list: the share of relevant documents that k ranks can hold.
+
+    ``RelP@k = C(k) / min(k, R)``. In [0, 1]. It is trec_eval's relative_P and the capped recall of BEIR.
+
+    Formula:
+        \text{RelP@}k = \frac{C(k)}{\min(k, R)}
+
+    Use it in place of R@k if topics may have more than k relevant documents, and in place of P@k if they may
+    have fewer. It ignores levels and the order down to rank k.
+
+    Users read one page of k results. Binary counterpart: P@k.
+
+    Source: trec_eval (Buckley, 1992), as relative_P; Thakur, Reimers, Rueckle, Srivastava and Gurevych,
+    "BEIR: A Heterogenous Benchmark for Zero-shot Evaluation of Information Retrieval Models" (NeurIPS 2021),
+    as capped recall.
+
+    Example:
+        >>> import ir_graded
+        >>> (ir_graded.RelP @ 2).calc_aggregate({"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 2.0, "x": 1.0}})
+        0.5
+    """
+
+    NAME = "RelP"
+    PRETTY_NAME = "Relative Precision"
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF}
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, None, view.max_retrievable.astype(np.float64), "min(k, R)")
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        norm = tied.view.max_retrievable.astype(np.float64)
+        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), norm)
+
+
 R_measure = register(_R_measure())
 R_WP = register(_R_WP())
 nCG = register(_nCG())
 BR = register(_BR())
+RelP = register(_RelP())

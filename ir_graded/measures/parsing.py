@@ -59,11 +59,8 @@ _ELSEWHERE = {
     **dict.fromkeys(("reciprocal_rank", "mean_reciprocal_rank", "recip_rank"), "RR"),
     **dict.fromkeys(("r_precision", "r-precision"), "Rprec"),
     **dict.fromkeys(("dcg", "ndcg_cut"), "nDCG"),
-    # Nothing here is the share of the relevant documents that k ranks can hold.
-    **dict.fromkeys(("r_cap", "relative_p"), ""),
+    **dict.fromkeys(("r_cap", "relative_p"), "RelP"),
 }
-#: Names of geometric means over topics in lower case, with the measure whose arithmetic mean is available.
-_GEOMETRIC = {"gm_map": "AP", "gmap": "AP", "gm_bpref": "Bpref"}
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -77,8 +74,6 @@ def _parts(text: str) -> tuple[str, str]:
 def _hint(text: str) -> str:
     """Return a hint on the measure that a string may mean, with a blank; empty without one."""
     name, rest = _parts(text)
-    if (arithmetic := _GEOMETRIC.get(name.casefold())) is not None:
-        return f"The geometric mean over topics is not available; {arithmetic} has the arithmetic mean. "
     known = _known_names()
     outer, _, base = name.partition("-")
     measure = known.get(outer.casefold())
