@@ -24,6 +24,7 @@ from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.intervals import ConfidenceIntervals
+from ir_graded.meta.matrix import check_arithmetic
 from ir_graded.meta.options import Seed, check_options, generator
 
 from .coverage import LOWEST_JUDGED, warn_caller
@@ -346,6 +347,7 @@ def interval_depth(
     check_options(depth=depth, n_samples=n_samples, confidence=confidence)
     generator(rng)
     scorers_here(measures, "score_intervals", "passages columns ties")
+    check_arithmetic(measures)
     without = [str(measure) for measure in measures if "cutoff" not in measure.params]
     if depth is None and without:
         raise ParameterError(

@@ -316,7 +316,9 @@ class Scores:
         if weights is None:
             return frame
         from ir_graded.meta.differences import weights_of
+        from ir_graded.meta.matrix import check_arithmetic
 
+        check_arithmetic(self.measures)
         of_topic = weights_of(self.query_ids, weights)
         means = self.aggregates_of(self.values * (of_topic * len(of_topic) / of_topic.sum()))
         frame[:] = means[self.best_first]

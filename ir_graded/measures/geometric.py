@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 from ir_measures.measures.base import Agg
@@ -25,16 +24,19 @@ class GeometricMean(Agg):
     """Aggregator of ir-measures: the geometric mean of scores above 0; NaN without scores."""
 
     def __init__(self) -> None:
-        self.logarithms: list[float] = []
+        self.values: list[float] = []
 
     def add(self, value: float) -> None:
         """Add the score of a topic."""
-        self.logarithms.append(math.log(value))
+        self.values.append(value)
 
     def result(self) -> float:
         """Return the geometric mean of the scores added."""
-        values = self.logarithms
-        return math.exp(math.fsum(values) / len(values)) if values else math.nan
+        if not self.values:
+            return math.nan
+        mean = math.exp(math.fsum(map(math.log, self.values)) / len(self.values))
+        # Rounding can put it outside the range of the scores.
+        return min(max(mean, min(self.values)), max(self.values))
 
 
 class _GM(ComposedMeasure):
@@ -62,8 +64,9 @@ class _GM(ComposedMeasure):
         {GM(measure='AP'): 0.707106..., AP: 0.75}
 
     Lacks nothing:
-        >>> ir_graded.GM(measure="AP").calc_aggregate({"1": {"a": 1}}, {"1": {"x": 1.0}})
-        1e-05...
+        >>> measure, qrels, run = ir_graded.GM(measure="AP"), {"1": {"a": 1}}, {"1": {"x": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        1e-05
     """
 
     NAME = "GM"
@@ -73,8 +76,7 @@ class _GM(ComposedMeasure):
         "measure": BaseMeasure("GM", (*BASES, *_CLASSICS), example="AP"),
         **ComposedMeasure.SUPPORTED_PARAMS,
     }
-    #: The lowest score of a topic.
-    EPSILON: ClassVar[float] = 0.00001
+    RANGE = (0.00001, 1.0)
     AGGREGATE = "geometric mean"
 
     @property
@@ -94,10 +96,10 @@ class _GM(ComposedMeasure):
         return GeometricMean()
 
     def score(self, views: Views) -> Floats:
-        return np.maximum(self.base.score(views), self.EPSILON)
+        return np.maximum(self.base.score(views), self.RANGE[0])
 
     def score_with_ties(self, views: Views) -> Floats:
-        return np.maximum(self.base.score_with_ties(views), self.EPSILON)
+        return np.maximum(self.base.score_with_ties(views), self.RANGE[0])
 
     def contributions(self, views: Views) -> Contributions:
         return self.base.contributions(views)
@@ -110,5 +112,4 @@ class _GM(ComposedMeasure):
 
 
 GM = register(_GM())
-add_names(GM(measure="AP"), "GMAP", "gm_map")
-add_names(GM(measure="Bpref"), "gm_bpref")
+add_names(GM(measure="AP"), "GMAP")

@@ -60,6 +60,9 @@ _ELSEWHERE = {
     **dict.fromkeys(("r_precision", "r-precision"), "Rprec"),
     **dict.fromkeys(("dcg", "ndcg_cut"), "nDCG"),
     **dict.fromkeys(("r_cap", "relative_p"), "RelP"),
+    # Not registered under these names, because ir-measures' families of trec_eval leave them out.
+    "gm_map": "GMAP",
+    "gm_bpref": "GM(measure='Bpref')",
 }
 
 

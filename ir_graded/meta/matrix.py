@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -228,6 +228,7 @@ def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...
 def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
     """Return one matrix per measure, over the same topics and systems in one order. Raises InputError."""
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
+        check_arithmetic(scores.measures)
         scores = {name: ScoreMatrix.of_measure(scores, name, fewest_runs) for name in scores.names}
     if not isinstance(scores, Mapping) or not scores:
         raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
@@ -237,6 +238,16 @@ def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, Sc
     }
     first = next(iter(matrices.values()))
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
+
+
+def check_arithmetic(measures: Iterable[Any]) -> None:
+    """Raise ParameterError for a measure whose aggregate is a geometric mean."""
+    for measure in measures:
+        if getattr(measure, "AGGREGATE", "mean") != "mean":
+            raise ParameterError(
+                f"{measure} is a {measure.AGGREGATE} over the topics, but tests, intervals and ranks are of "
+                f"arithmetic means: use {measure['measure']}"
+            )
 
 
 def reference_name(reference: Any, measures: Collection[str], option: str = "reference") -> str:

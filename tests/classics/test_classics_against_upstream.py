@@ -65,7 +65,7 @@ def test_supported_combinations_are_those_of_ir_measures(name):
 @pytest.mark.parametrize(
     ("name", "params"),
     [
-        ("P", {"cutoff": 0}), ("AP", {"cutoff": -1}), ("nDCG", {"cutoff": True}), ("R", {"cutoff": 2**31}),
+        ("P", {"cutoff": 0}), ("AP", {"cutoff": -1}), ("nDCG", {"cutoff": True}), ("R", {"cutoff": 2**63}),
         ("P", {"rel": 0, "cutoff": 5}), ("AP", {"rel": -1}), ("RR", {"rel": True}), ("Bpref", {"rel": 0}),
         ("AP", {"rel": 1.5}), ("P", {"cutoff": 2.5}), ("P", {}), ("P", {"cutoff": "5"}), ("AP", {"k": 3}),
         ("nDCG", {"gains": {1: 0.5}}), ("nDCG", {"gains": {"1": 5}}), ("nDCG", {"gains": {1: True}}),

@@ -146,14 +146,14 @@ def test_measures_in_one_call_do_not_affect_each_other(group, step):
     [
         (P, "P needs a cutoff: for example P@10"),
         (ERR, "ERR needs a cutoff: for example ERR@10"),
-        (P(rel=1.5) @ 5, "P: rel=1.5 must be a whole number >= 1 and < 2**31"),
-        (AP @ 0, "AP: cutoff=0 must be a whole number >= 1 and < 2**31"),
+        (P(rel=1.5) @ 5, "P: rel=1.5 must be a whole number >= 1 that fits 64 bits"),
+        (AP @ 0, "AP: cutoff=0 must be a whole number >= 1 that fits 64 bits"),
         (nDCG(dcg="ln"), "nDCG: dcg='ln' must be 'log2' or 'exp-log2'"),
         (
             RR(judged_only=True) @ 5,
             "RR(judged_only=True)@5: RR takes rel, and either cutoff (as in MS MARCO's",
         ),
-        (ir_measures.NumRel(rel=2), "NumRel(rel=2): NumRel takes rel; ir-measures supports rel=1 only."),
+        (ir_measures.NumRel(rel=2), "NumRel(rel=2): NumRel takes rel; ir-measures supports rel=1 only"),
     ],
     ids=str,
 )

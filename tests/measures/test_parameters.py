@@ -50,6 +50,7 @@ TAKES = {
     "R-WP": COMMON | {"gains"},
     "nCG": COMMON | {"gains"},
     "BR": COMMON | {"beta", "gains"},
+    "RelP": COMMON,
     "EBR": COMMON | {"beta", "gains", "max_rel", "norm"},
     "iRBU": COMMON | {"p", "gains", "max_rel", "norm"},
     "nERR": COMMON | {"gains", "max_rel"},

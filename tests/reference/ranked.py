@@ -597,6 +597,7 @@ MEASURES: dict[str, Measure] = {
     "R-WP": lambda topic: blended_ratio(topic, topic.R, math.inf),
     "nCG": lambda topic: blended_ratio(topic, required_cutoff(topic), math.inf),
     "BR": lambda topic: blended_ratio(topic, required_cutoff(topic), topic.params["beta"]),
+    "RelP": lambda topic: Decimal(topic.count(required_cutoff(topic))) / min(topic.R, topic.params["cutoff"]),
     "EBR": lambda topic: over_ideal(topic, blended("err")),
     "iRBU": lambda topic: over_ideal(topic, utility("err", UTILITIES["ie"])),
     "nERR": lambda topic: over_ideal(topic, utility("err", UTILITIES["rr"]), always=True),

@@ -73,7 +73,7 @@ def check_computable(measure: Measure) -> None:
         Traceback (most recent call last):
             ...
         ir_graded.errors.ParameterError: RR(judged_only=True)@10: RR takes rel, and either cutoff (as in MS \
-MARCO's script) or judged_only (as in trec_eval).
+MARCO's script) or judged_only (as in trec_eval)
     """
     check_rel_of_rbp(measure)
     params = measure.SUPPORTED_PARAMS
@@ -92,8 +92,8 @@ MARCO's script) or judged_only (as in trec_eval).
             if isinstance(param.choices, list):
                 right = " or ".join(map(repr, param.choices))
             elif natural:
-                right = "a whole number >= 1 and < 2**31"
+                right = "a whole number >= 1 that fits 64 bits"
             raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} must be {right}")
     if kind is not None and scorer_of(measure) is None:
-        takes = " ".join(sections(kind)["Parameters"].split())
-        raise ParameterError(f"{measure}: {measure.NAME} takes {takes}")
+        takes, _, _ = " ".join(sections(kind)["Parameters"].split()).partition(". ")
+        raise ParameterError(f"{measure}: {measure.NAME} takes {takes.rstrip('.')}")

@@ -20,8 +20,8 @@ CLASSICS: dict[str, type[Classic]] = {}
 
 #: Name of the divisor R in explanations.
 RELEVANT = "the relevant documents of the topic"
-# trec_eval reads whole numbers of 32 bits.
-_TREC_INTEGERS_BELOW = 2**31
+# Ranks are numbers of 64 bits.
+_NATURALS_BELOW = 2**63
 
 
 class Classic(Scorer):
@@ -99,8 +99,8 @@ def register(measure: Measure) -> Callable[[Kind], Kind]:
 
 
 def is_natural(value: object) -> bool:
-    """Return whether a value is a whole number >= 1 that trec_eval can read; True is not."""
-    return type(value) is int and 1 <= value < _TREC_INTEGERS_BELOW
+    """Return whether a value is a whole number >= 1 of 64 bits; True is not."""
+    return type(value) is int and 1 <= value < _NATURALS_BELOW
 
 
 def num_rel_ret(view: View) -> Floats:
