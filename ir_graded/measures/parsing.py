@@ -60,10 +60,9 @@ _ELSEWHERE = {
     **dict.fromkeys(("r_precision", "r-precision"), "Rprec"),
     **dict.fromkeys(("dcg", "ndcg_cut"), "nDCG"),
     **dict.fromkeys(("r_cap", "relative_p"), "RelP"),
-    # Not registered under these names, because ir-measures' families of trec_eval leave them out.
-    "gm_map": "GMAP",
-    "gm_bpref": "GM(measure='Bpref')",
 }
+#: Names of trec_eval that ir-measures lacks. They are not registered there, because its families leave them out.
+_TREC_ONLY = {"gm_map": "GM(measure='AP')", "gm_bpref": "GM(measure='Bpref')"}
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -419,7 +418,7 @@ def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]
     if not isinstance(item, str):
         raise ParameterError(f"{short_repr(item)} is neither a measure nor a string that names one")
     try:
-        return [read(item)]
+        return [read(_TREC_ONLY.get(item, item))]
     except GradedError:
         # The name is one of this package, so no other grammar applies.
         raise

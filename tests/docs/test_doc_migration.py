@@ -106,6 +106,57 @@ def test_names_of_trec_eval_are_read(theirs, ours):
     assert found == [ir_measures.parse_measure(text.strip("`")) for text in ours.split(" ")]
 
 
+def in_ranks(ranking):
+    return {"1": {doc: -float(n) for n, doc in enumerate(ranking)}}
+
+
+_INTENTS = [("1", "a", "1"), ("1", "a", "2"), ("1", "b", "3")]
+_BY_INTENT = [ir_measures.Qrel(topic, doc, 1, intent) for topic, doc, intent in _INTENTS]
+_MANY = {"1": {f"d{n}": 1 for n in range(2000)}}
+#: Qrels and run of each measure of the table; the qrels of a row may be read only once.
+TRAPS = {
+    "ERR_IA@1": (_BY_INTENT, in_ranks("ab")),
+    "nNRBP": ([ir_measures.Qrel("2", "x", 0, "1")], {"2": {"x": 1.0, "y": 0.5}}),
+    "alpha_nDCG@30": (_BY_INTENT, in_ranks("ab")),
+    "alpha_nDCG(judged_only=True)@10": (_BY_INTENT, in_ranks("ab")),
+    "alpha_nDCG@5": (_BY_INTENT, in_ranks("ab")),
+    "IPrec@0.12": ({"1": {f"d{n}": 1 for n in range(8)}}, in_ranks(["d1", "x", "d2"])),
+    "Compat(p=0.8)": ({"1": dict.fromkeys("abc", 1)}, {"1": {"b": -3.0, "x": -4.0}}),
+    "Accuracy": ({"1": {"a": 1, "b": 1}}, in_ranks("ab")),
+    "SDCG(max_rel=1)@2000": (_MANY, in_ranks([*_MANY["1"]][:1000])),
+    "BPM(max_rel=10)@20": ({"1": {f"d{n}": 1 for n in range(10)}}, in_ranks([f"d{n}" for n in range(20)])),
+    "INST(max_rel=1)": ({"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}),
+}
+BESIDE = {"alpha_nDCG@5": "alpha_nDCG(alpha=0.3)@5", "IPrec@0.12": "IPrec@0.125"}
+LISTED = rows(PAGE, "ir-measures-traps")
+
+
+def test_the_page_lists_each_case_once():
+    assert [row[2].strip("`") for row in LISTED] == [*TRAPS]
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("row", LISTED, ids=lambda row: row[2])
+def test_values_that_differ_from_ir_measures_are_as_listed(row):
+    program, _, name, there, here = (cell.strip("`") for cell in row)
+    measure, (qrels, run) = ir_measures.parse_measure(name), TRAPS[name]
+    assert ir_graded.evaluate(name, qrels, run).values.item() == pytest.approx(float(here), abs=5e-5)
+    provider = ir_measures.providers.registry[{"ndeval": "pyndeval"}.get(program, program)]
+    if not provider.is_available():
+        pytest.skip(f"{program} is not installed")
+    measures = [ir_measures.parse_measure(BESIDE[name]), measure] if name in BESIDE else [measure]
+    if there.endswith("Error"):
+        with pytest.raises((AssertionError, TypeError, ZeroDivisionError)) as caught:
+            provider.calc_aggregate(measures, qrels, run)
+        assert caught.type.__name__ == there
+    else:
+        found = provider.calc_aggregate(measures, qrels, run)
+        # Which of the measures of one call is lost depends on the order of a set.
+        values = found.values() if name in BESIDE else [found[measure]]
+        expected = pytest.approx(float(there), abs=5e-5, nan_ok=True)
+        assert any(value == expected for value in values)
+
+
 @pytest.mark.parametrize("option", ["rel=2", "judged_only=True"])
 def test_options_in_the_tables_exist(option):
     assert str(ir_measures.parse_measure(f"AP({option})")) == f"AP({option})"
