@@ -61,7 +61,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("dcg", "ndcg_cut"), "nDCG"),
     **dict.fromkeys(("r_cap", "relative_p"), "RelP"),
 }
-#: Names of trec_eval that ir-measures lacks. They are not registered there, because its families leave them out.
+#: Names of trec_eval that ir-measures lacks; registered there, they would become members of its families.
 _TREC_ONLY = {"gm_map": "GM(measure='AP')", "gm_bpref": "GM(measure='Bpref')"}
 
 
