@@ -12,7 +12,7 @@ from ir_graded.measures.base import GradedMeasure, Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
-from . import sets as sets, gain as gain, precision as precision  # isort: skip
+from . import sets as sets, gain as gain, precision as precision, cwl as cwl, compat as compat  # isort: skip
 from .base import CLASSICS, Classic
 
 __all__ = ["CLASSICS", "Classic", "check_computable", "scorer_of"]
@@ -22,8 +22,8 @@ def scorer_of(measure: Measure) -> Scorer | None:
     """Return the measure itself if it is of this package, or its classic; None if only others compute it.
 
     Example:
-        >>> from ir_measures import AP, SetAP
-        >>> type(scorer_of(AP @ 10)).__name__, scorer_of(SetAP)
+        >>> from ir_measures import AP, NumRel
+        >>> type(scorer_of(AP @ 10)).__name__, scorer_of(NumRel(rel=2))
         ('AveragePrecision', None)
     """
     if isinstance(measure, GradedMeasure):
