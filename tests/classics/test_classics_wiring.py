@@ -74,7 +74,7 @@ def test_the_provider_can_be_chosen_by_name():
     ]
     assert by_topic == [("1", AP, pytest.approx(AP_1)), ("2", AP, 0)]
     assert provider.calc([NumRet], QRELS, RUN).aggregated == {NumRet: 3}
-    with pytest.raises(ValueError, match="the provider ir_graded has no SetAP, NumRel"):
+    with pytest.raises(ValueError, match="the provider ir_graded has no NumRel"):
         provider.evaluator([AP, ir_measures.SetAP, ir_measures.NumRel(rel=2)], QRELS)
 
 
@@ -94,7 +94,7 @@ def test_evaluate_computes_the_classics_itself():
     with pytest.raises(RuntimeError, match="ir_measures was called"):
         ir_graded.evaluate(["AP"], QRELS, RUN, provider="upstream")
     with pytest.raises(RuntimeError, match="ir_measures was called"):
-        ir_graded.evaluate(["AP", "SetAP"], QRELS, RUN)
+        ir_graded.evaluate(["AP", "AP(rel=0)"], QRELS, RUN)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -148,8 +148,8 @@ def test_upstream_rejects_fractional_levels():
     assert ir_graded.evaluate("nDCG", qrels, RUN).values.item() == pytest.approx(1 / np.log2(3))
     with pytest.raises(ir_graded.InputError, match=r"but nDCG takes whole levels only; provider='auto'"):
         ir_graded.evaluate("nDCG", qrels, RUN, provider="upstream")
-    with pytest.raises(ir_graded.InputError, match=r"level 0.5, but SetAP takes whole levels only$"):
-        ir_graded.evaluate(["nDCG", "SetAP"], qrels, RUN)
+    with pytest.raises(ir_graded.InputError, match=r"but AP\(rel=0\) takes whole levels only$"):
+        ir_graded.evaluate(["nDCG", "AP(rel=0)"], qrels, RUN)
 
 
 @pytest.mark.parametrize("provider", ["auto", "upstream"])

@@ -218,6 +218,10 @@ class ScaledDiscountedGain(WeightByRank):
         return np.asarray(1.0 / np.log2(n + 1.0))
 
 
+#: Reason why INST lacks the properties 'swap' and 'exchange'.
+_WHY_NO_SWAP = "with T below 0.5, a user who has found more than wanted may read on for longer"
+
+
 def inverse_square(n: Ints, T: float) -> Floats:
     """Return the weight of INSQ at ranks n, so that rank 1 has the weight 1."""
     return np.asarray((2.0 * T / (n - 1.0 + 2.0 * T)) ** 2)
@@ -239,7 +243,7 @@ class InverseSquares(WeightByRank):
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.INSQ(max_rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
-        {INSQ(max_rel=1): 0.387969...}
+        {INSQ(max_rel=1): 0.388237...}
     """
 
     def weight(self, n: Ints) -> Floats:
@@ -265,8 +269,28 @@ class InverseSquaresOfTarget(ExpectedGain):
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.INST(max_rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
-        {INST(max_rel=1): 0.608070...}
+        {INST(max_rel=1): 0.608296...}
+
+    Lacks swap:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> measure, qrels = ir_measures.INST(max_rel=10, T=0.25), {"1": {"a": 10, "b": 9, "c": 10}}
+        >>> run, changed = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}
+        >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
+        [0.867958..., 0.810626...]
+
+    Lacks exchange:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> measure, qrels = ir_measures.INST(max_rel=10, T=0.25), {"1": {"a": 10, "b": 9, "c": 10}}
+        >>> run, changed = {"1": {"b": 2.0, "c": 1.0}}, {"1": {"a": 2.0, "c": 1.0}}
+        >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
+        [0.790313..., 0.619747...]
     """
+
+    LACKS = {
+        **ExpectedGain.LACKS,
+        "swap": _WHY_NO_SWAP,
+        "exchange": _WHY_NO_SWAP,
+    }
 
     def weights(self, view: View, gain: Floats) -> tuple[Floats, Floats]:
         # Between two documents with a gain, W(n) is a constant over (n - 1 + A)^2 with A = 2T - cg. Each
@@ -447,7 +471,7 @@ class NearlyReciprocalRank11(NearlyReciprocalRank):
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NERR11(max_rel=2), {"1": {"a": 1}}, {"1": {"a": 1.0}}
         >>> PROVIDER.calc_aggregate([measure], qrels, run)
-        {NERR11(max_rel=2): 0.279491...}
+        {NERR11(max_rel=2): 0.279662...}
     """
 
     def patience(self, n: Ints) -> Floats:
