@@ -24,7 +24,14 @@ VALUES = {
     "p": [..., 0.0, 0.5, 0.95, 0.9999, 1.0],
     "beta": [..., 0.0, 0.0001, 0.5, 1.0, 3.0, 1e6],
     "relative": [..., True],
+    "T": [..., 0.5, 2.0],
+    "min_rel": [..., 1],
+    "max_rel": [2, 5],
+    "recall": [0.0, 0.12, 0.5, 1.0],
+    "normalize": [..., False],
 }
+#: Values of parameters of single measures that differ from these.
+OWN_VALUES = {("Compat", "p"): [..., 0.5, 0.99]}
 
 #: ir-measures' providers without this package's.
 UPSTREAM = ir_measures.providers.FallbackProvider(
@@ -38,7 +45,9 @@ def variants(name):
     measure = CLASSICS[name].MEASURE
     names = measure.SUPPORTED_PARAMS
     made = {}
-    for values in product(*(VALUES.get(name, [..., *_near(param)]) for name, param in names.items())):
+    tried = {param: VALUES.get(param, [..., *_near(info)]) for param, info in names.items()}
+    tried |= {param: values for (of, param), values in OWN_VALUES.items() if of == name}
+    for values in product(*tried.values()):
         params = {param: value for param, value in zip(names, values, strict=True) if value is not ...}
         # Measures that print alike compare equal in ir-measures, but all of them must be tried.
         made.setdefault(str(params), type(measure)(**params))

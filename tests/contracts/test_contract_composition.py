@@ -64,7 +64,7 @@ def tables():
         docs = [f"d{n}" for n in random.permutation(30)]
         qrels += [(topic, doc, int(random.integers(0, 4)), "0", 0, 100) for doc in docs[:15]]
         found = random.permutation(docs)[:20] if topic != TOPICS[-1] else []
-        run += [(topic, doc, -float(n), 0, 10 + 4 * n) for n, doc in enumerate(found)]
+        run += [(topic, doc, 20.0 - n, 0, 10 + 4 * n) for n, doc in enumerate(found)]
     names = ["query_id", "doc_id"]
     return (
         cases.with_columns(

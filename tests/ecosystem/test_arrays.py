@@ -295,7 +295,7 @@ def test_levels_of_padding_are_not_looked_at():
         ("I-rec", "needs the column iteration"),
         ("D-nDCG@10", "needs the column iteration"),
         ("EC(measure='Q')", "needs the column equivalence_class"),
-        ("SetAP", "score_arrays needs measures that ir_graded computes"),
+        ("NumRel(rel=2)", "score_arrays needs measures that ir_graded computes"),
         ("alpha_nDCG@5", "score_arrays needs measures that ir_graded computes"),
     ],
 )

@@ -434,8 +434,8 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
             "nCG needs a cutoff",
         ),
         (
-            lambda absent: ir_graded.compare_judgments(absent, absent, "SetAP", RUN),
-            "SetAP: compare_judgments needs measures that ir_graded computes",
+            lambda absent: ir_graded.compare_judgments(absent, absent, "NumRel(rel=2)", RUN),
+            r"NumRel\(rel=2\): compare_judgments needs measures that ir_graded computes",
         ),
     ],
 )

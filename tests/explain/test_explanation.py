@@ -204,7 +204,7 @@ def test_all_forms_of_qrels_and_runs_are_explained(tmp_path):
         (ParameterError, "NumQ", "NumQ", "1"),
         (ParameterError, "NumRel", "NumRel", "1"),
         (ParameterError, r"NumRet\(rel=1\)", "NumRet", "1"),
-        (ParameterError, "SetAP: explain needs measures that ir_graded computes", "SetAP", "1"),
+        (ParameterError, "NumRel.*: explain needs measures that ir_graded computes", "NumRel(rel=2)", "1"),
         (ParameterError, "nCG needs a cutoff", "nCG", "1"),
         (ParameterError, "P needs a cutoff", ir_measures.P, "1"),
         (ParameterError, r"\['Q', 'AP'\] names 2 measures", ["Q", "AP"], "1"),

@@ -53,9 +53,9 @@ def test_levels_of_any_size_are_scored(name, level):
 
 def test_other_providers_are_not_asked_for_a_table_of_all_levels():
     with pytest.raises(
-        ir_graded.InputError, match=r"'a' has level 1e\+09, but SetAP takes levels to 1048576"
+        ir_graded.InputError, match=r"'a' has level 1e\+09, but AP\(rel=0\) takes levels to 1048576"
     ):
-        score("SetAP", 1e9)
+        score("AP(rel=0)", 1e9)
 
 
 def gains(keys):

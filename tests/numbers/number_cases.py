@@ -31,6 +31,18 @@ CLASSIC_VARIANTS = {
             "SetP": [{}, {"relative": True}],
             "Judged": [{"cutoff": 10}, {"cutoff": 2**31 - 1}],
             "NumRet": [{}, {"rel": 2}],
+            **{
+                name: [{"max_rel": most, "cutoff": k} for most in (3, 1000) for k in (10, 5000)]
+                for name in ("SDCG", "BPM", "NERR8", "NERR9")
+            },
+            **{
+                name: [{"max_rel": 3}, {"max_rel": 1000}, {"max_rel": 3, "T": 7.5}]
+                for name in ("INSQ", "INST", "NERR11")
+            },
+            "NERR10": [{"p": p, "max_rel": 3} for p in (0.0, 0.5, 0.9, 1.0)],
+            "IPrec": [{"recall": recall} for recall in (0.0, 0.1, 1 / 3, 1.0)],
+            "Compat": [{}, {"normalize": False}, *({"p": p} for p in (0.1, 0.5, 0.999, 1 - 2**-53))],
+            "Accuracy": [{}, {"cutoff": 10}],
             **{name: [{"cutoff": 10}, {"cutoff": 2**31 - 1}] for name in ("P", "R", "Success")},
         }.get(name, [{}])
     ]

@@ -49,7 +49,13 @@ nDCG(judged_only=True)@10 nDCG(dcg='exp-log2')@10 nDCG(dcg='exp-log2')@1000
 nDCG(gains={1:3,2:10})@10 ERR@1 ERR@10 ERR@1000 RBP(rel=1) RBP(p=0.5,rel=1) RBP(p=0.95,rel=2)
 RBP(p=1.0,rel=1) RBP(p=0.0,rel=1) Judged Judged@10 NumRet NumRet(rel=1) NumRet(rel=2) NumRel NumQ
 SetP SetP(rel=2) SetP(relative=True) SetP(judged_only=True) SetR SetR(rel=2) SetF SetF(beta=0.0)
-SetF(beta=0.5,rel=2) SetF(beta=3.0) SetF(judged_only=True)
+SetF(beta=0.5,rel=2) SetF(beta=3.0) SetF(judged_only=True) SetAP SetAP(rel=2) SetAP(judged_only=True)
+IPrec@0.0 IPrec@0.125 IPrec(rel=2)@0.5 IPrec(judged_only=True)@1.0 Accuracy Accuracy@10 Accuracy(rel=2)
+Compat Compat(p=0.8) Compat(normalize=False,p=0.5) SDCG(max_rel=3)@10 SDCG(max_rel=4,min_rel=1)@1000
+INSQ(max_rel=3) INSQ(T=2.0,max_rel=4,min_rel=1) INST(max_rel=3) INST(T=2.0,max_rel=4,min_rel=1)
+BPM(max_rel=3)@10 BPM(T=0.5,max_rel=4,min_rel=1)@100 NERR8(max_rel=3)@10 NERR8(max_rel=4,min_rel=1)@100
+NERR9(max_rel=3)@10 NERR9(max_rel=4,min_rel=1)@1000 NERR10(max_rel=3) NERR10(max_rel=4,min_rel=1,p=0.5)
+NERR11(max_rel=3) NERR11(T=2.0,max_rel=4,min_rel=1)
 """
 
 #: The highest level that a classic is defined for; all others have no limit.

@@ -42,7 +42,14 @@ DEFAULTS = {
     "penalty": "R",
     "dcg": "log2",
     "relative": False,
+    "T": 1,
+    "min_rel": 0,
+    "normalize": True,
+    "depth": None,
+    "recall": None,
 }
+#: Below every level.
+LARGEST = 1e101
 #: Relevance in nDCG and ERR: any level above 0.
 ABOVE_0 = math.nextafter(0, 1)
 #: Defaults of single measures that differ from these.
@@ -52,6 +59,8 @@ OWN_DEFAULTS = {
     "nDCG": {"rel": ABOVE_0},
     "ERR": {"rel": ABOVE_0, "dcg": "exp-log2"},
     "RBP": {"p": 0.8},
+    "NERR10": {"p": 0.9},
+    "Compat": {"p": 0.95, "rel": ABOVE_0},
     "NumRet": {"rel": math.inf},  # any retrieved document counts
 }
 
@@ -586,6 +595,127 @@ def set_f(topic: Topic) -> Decimal:
     return quotient((beta + 1) * topic.count(size), beta * topic.R + size)
 
 
+def set_average_precision(topic: Topic) -> Decimal:
+    """SetAP: C^2 / (retrieved * R)."""
+    size = len(topic.evaluated())
+    return quotient(Decimal(topic.count(size) ** 2), size * topic.R)
+
+
+def interpolated_precision(topic: Topic) -> Decimal:
+    """IPrec: highest C(n)/n at relevant ranks with C(n) >= floor(recall * R + 0.9), at least 1."""
+    least = max(math.floor(topic.params["recall"] * topic.R + 0.9), 1)
+    found = (Decimal(topic.count(n)) / n for n in topic.relevant_ranks() if topic.count(n) >= least)
+    return max(found, default=Decimal(0))
+
+
+def accuracy(topic: Topic) -> Decimal:
+    """Accuracy: mean over the relevant documents of the share of the others that are below them."""
+    relevant = topic.relevant_ranks()
+    others = topic.last - len(relevant)
+    below = [sum(m > n and m not in relevant for m in topic.ranks()) for n in relevant]
+    if not relevant or not others:
+        return Decimal(bool(relevant))
+    return Decimal(sum(below)) / (others * len(relevant))
+
+
+def compatibility(topic: Topic) -> Decimal:
+    """Compat: sum over depths d of p^(d-1)/d * overlap of run and ideal list, over its highest value."""
+    p, depth, run = exact(topic.params["p"]), topic.params["depth"], topic.retrieved
+    place = {doc_id: n for n, doc_id in enumerate(run)}
+    ideal = [doc_id for doc_id, level in topic.levels.items() if level > 0]
+    ideal.sort(key=lambda doc_id: (-topic.levels[doc_id], place.get(doc_id, math.inf)))
+    seen, wanted, overlap = set(), set(), 0
+    found, best, total, weight = Decimal(0), Decimal(0), Decimal(0), Decimal(1)
+    for d in range(1, (max(len(run), len(ideal)) if depth is None else depth) + 1):
+        for docs, added, other in ((run, seen, wanted), (ideal, wanted, seen)):
+            if d <= len(docs):
+                added.add(docs[d - 1])
+                overlap += docs[d - 1] in other
+        found += weight * overlap / d
+        best += weight * len(wanted) / d
+        total += weight
+        weight *= p
+    return quotient(found, best if topic.params["normalize"] else total)
+
+
+# -------------------------------------------------------------------------------------------------- C/W/L
+
+#: Ranks without a cutoff, as in cwl_eval.
+CWL_RANKS = 1000
+Weights = Callable[[list[Decimal], dict], Iterable[Decimal]]
+
+
+def expected_gain(weights: Weights) -> Measure:
+    """Sum of g(n) W(n) over sum of W(n), down to the cutoff or rank 1,000; no gain below the run's end."""
+
+    def score(topic: Topic) -> Decimal:
+        low, high = topic.params["min_rel"], topic.params["highest"]
+        ranks = topic.params["cutoff"] or CWL_RANKS
+        gains = [Decimal(0)] * ranks
+        for at, doc_id in enumerate(topic.retrieved[:ranks]):
+            if doc_id in topic.levels:
+                level = min(max(topic.levels[doc_id], 0, low), high)
+                gains[at] = (exact(level) - low) / (high - low)
+        weight = list(weights(gains, topic.params))
+        return sum((g * w for g, w in zip(gains, weight, strict=True)), Decimal(0)) / sum(weight)
+
+    return score
+
+
+def by_rank(weight: Callable[[int, dict], Decimal]) -> Weights:
+    """Weights that depend on the rank and on T alone."""
+
+    @cache
+    def of_all(ranks: int, T: float) -> list[Decimal]:
+        return [weight(n, {"T": T}) for n in range(1, ranks + 1)]
+
+    return lambda gains, params: of_all(len(gains), params["T"])
+
+
+def until_satisfied(weight: Callable[[int, dict], Decimal]) -> Weights:
+    """Weights times the product of 1 - g over the ranks above."""
+
+    def weights(gains: list[Decimal], params: dict) -> list[Decimal]:
+        reached = accumulate((1 - g for g in gains[:-1]), lambda a, b: a * b, initial=Decimal(1))
+        return [one * weight(n, params) for n, one in enumerate(reached, 1)]
+
+    return weights
+
+
+def inverse_square(n: int, params: dict) -> Decimal:
+    """1 / (n + 2T - 1)^2."""
+    return 1 / (n + 2 * exact(params["T"]) - 1) ** 2
+
+
+def inst_weights(gains: list[Decimal], params: dict) -> Iterable[Decimal]:
+    """W(n+1) = W(n) ((n + 2T - cg(n) - 1) / (n + 2T - cg(n)))^2, W(1) = 1."""
+    weight, cg = Decimal(1), Decimal(0)
+    for n, g in enumerate(gains, 1):
+        yield weight
+        cg += g
+        missing = n + 2 * exact(params["T"]) - cg
+        weight *= ((missing - 1) / missing) ** 2
+
+
+def bpm_weights(gains: list[Decimal], params: dict) -> Iterable[Decimal]:
+    """1 down to the first rank with cg >= T, compared with 12 digits; then 0."""
+    digits, cg = Context(prec=12), Decimal(0)
+    for g in gains:
+        yield Decimal(digits.plus(cg) < digits.plus(exact(params["T"])))
+        cg += g
+
+
+CWL: dict[str, Measure] = {
+    "SDCG": expected_gain(by_rank(lambda n, _: log(2) / log(n + 1))),
+    "INSQ": expected_gain(by_rank(inverse_square)),
+    "INST": expected_gain(inst_weights),
+    "BPM": expected_gain(bpm_weights),
+    "NERR8": expected_gain(until_satisfied(lambda _, __: Decimal(1))),
+    "NERR9": expected_gain(until_satisfied(lambda n, _: 1 / Decimal(n))),
+    "NERR10": expected_gain(until_satisfied(lambda n, params: power(exact(params["p"]), n - 1))),
+    "NERR11": expected_gain(until_satisfied(inverse_square)),
+}
+
 MEASURES: dict[str, Measure] = {
     "Q": blended("u"),
     "O-measure": blended("first"),
@@ -627,6 +757,11 @@ CLASSICS: dict[str, Measure] = {
     "SetP": set_precision,
     "SetR": lambda topic: Decimal(topic.count(topic.last)) / topic.R,
     "SetF": set_f,
+    "SetAP": set_average_precision,
+    "IPrec": interpolated_precision,
+    "Accuracy": accuracy,
+    "Compat": compatibility,
+    **CWL,
 }
 
 #: Measures of any topic; the others are 0 without a relevant document.
@@ -653,6 +788,9 @@ def topic_of(
         params["gains"] = {}
     if name in CONDENSED:
         params["judged_only"] = True
+    if name in CWL:  # higher levels count as max_rel; below 0, every judged document has a gain
+        params["highest"], params["max_rel"], low = params["max_rel"], None, params["min_rel"]
+        params["rel"] = math.nextafter(low, math.inf) if low >= 0 else -LARGEST
     if all_levels is None:
         all_levels = {*levels.values(), highest_level}
     topic = Topic(params, levels, retrieved, highest_level, all_levels)

@@ -30,6 +30,8 @@ VALUES = {
     "dcg": (None, "exp-log2"),
     "b": (None, 1.5, 2, 10),
     "ideal": (None, "ideal"),
+    "T": (None, 0.5, 2.0),
+    "min_rel": (None, None, 1),
 }
 _COMMON = ("cutoff", "rel", "judged_only")
 
@@ -89,6 +91,9 @@ FURTHER = {
     "nDCG-JK": ("nDCG-JK", {}, (*_COMMON, "gains", "b")),
     **{f"B-pref {one}": ("B-pref", {"penalty": one}, ("rel",)) for one in ("R", "N", "relative")},
     **{f"R-pref {one}": ("R-pref", {"penalty": one}, ("rel", "gains")) for one in ("relative", "relative2")},
+    "SDCG": ("SDCG", {"cutoff": 5, "max_rel": 3}, ("min_rel",)),
+    "INSQ": ("INSQ", {"max_rel": 3}, ("T", "min_rel")),
+    "Accuracy": ("Accuracy", {}, ("rel",)),
     "R-pref N": ("R-pref", {"penalty": "N"}, ("rel", "gains", "max_rel")),
 }
 

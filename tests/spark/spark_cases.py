@@ -33,7 +33,8 @@ def every_classic():
 
 def _complete(measure):
     kind = type(measure)
-    some = ({}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10})
+    some = [{}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10}, {"recall": 0.5}]
+    some += [{"max_rel": 3}, {"max_rel": 3, "cutoff": 10}]
     takes = [params for params in some if params.keys() <= measure.SUPPORTED_PARAMS.keys()]
     return next(one for params in takes if scorer_of(one := kind(**params)) is not None)
 

@@ -274,7 +274,7 @@ def test_errors_are_raised_before_the_job(spark):
     with pytest.raises(NoSharedTopicsError, match="qrels are empty"):
         evaluate("Q", judged.limit(0), ranked)
     with pytest.raises(ParameterError, match="needs measures that ir_graded computes"):
-        evaluate("SetAP", judged, ranked)
+        evaluate("NumRel(rel=2)", judged, ranked)
     with pytest.raises(ParameterError, match="PassageAP depends on the order of the rows of the qrels"):
         evaluate("PassageAP", judged, ranked)
     with pytest.raises(ParameterError, match="longest_topic=0"):

@@ -1,5 +1,7 @@
 """Exact bounds of scores: every measure compared with the plain reference, and measures without bounds."""
 
+import re
+
 import itertools
 import random
 
@@ -158,9 +160,9 @@ def test_measure_without_bounds_is_rejected_by_name(measure):
 
 
 @pytest.mark.parametrize("function", ["score_bounds", "score_intervals"])
-@pytest.mark.parametrize("measure", ["SetAP", "MAgP"])
+@pytest.mark.parametrize("measure", ["NumRel(rel=2)", "MAgP"])
 def test_passage_measures_and_measures_of_other_providers_are_rejected(function, measure):
-    with pytest.raises(ir_graded.GradedError, match=measure):
+    with pytest.raises(ir_graded.GradedError, match=re.escape(measure)):
         getattr(ir_graded, function)(measure, QRELS, RUN)
 
 

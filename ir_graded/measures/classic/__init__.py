@@ -13,7 +13,7 @@ from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
-from . import sets as sets, gain as gain, precision as precision  # isort: skip
+from . import sets as sets, gain as gain, precision as precision, cwl as cwl, compat as compat  # isort: skip
 from .base import CLASSICS, Classic, is_natural
 
 __all__ = ["CLASSICS", "Classic", "check_computable", "check_rel_of_rbp", "scorer_of"]

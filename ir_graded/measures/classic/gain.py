@@ -1,4 +1,4 @@
-"""Classics that weight documents by level or rank: nDCG, ERR and RBP."""
+"""Classics with gains by level: nDCG and ERR."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
-from ir_graded.core.tie_means import TiedDocuments, by_rank
+from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
-from .base import Classic, LinearClassic, is_natural, register
+from .base import Classic, is_natural, register
 
 #: Lowest level with a gain if a document of level 0 has no gain.
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
@@ -213,57 +213,3 @@ class ExpectedReciprocalRank(Classic):
     def _satisfied(self, view: View) -> Floats:
         """Return the probability that each document satisfies."""
         return satisfaction(exponential_gain(view.level), 2.0**self.highest_level - 1.0)
-
-
-@register(ir_measures.RBP)
-class RankBiasedPrecision(LinearClassic):
-    """Rank-biased precision.
-
-    ``RBP = sum over relevant ranks n of p^(n-1) / sum over ranks i of p^(i-1)``, both over the first 1,000
-    ranks, as in cwl_eval.
-
-    Parameters: p in [0, 1], rel (required).
-
-    Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
-    2008).
-
-    Lacks ideal:
-        >>> from ir_graded.evaluation.provider import PROVIDER
-        >>> measure, qrels, run = ir_measures.RBP(p=0.5, rel=1), {"1": {"a": 1}}, {"1": {"a": 1.0}}
-        >>> PROVIDER.calc_aggregate([measure], qrels, run)
-        {RBP(p=0.5,rel=1): 0.5}
-    """
-
-    LACKS = {"ideal": "the user may go on below the last relevant document"}
-    MONOTONE = True
-    NORM = "the weights of all ranks"
-    RANKS = 1000
-
-    def is_defined(self) -> bool:
-        return is_natural(self["rel"]) and self["cutoff"] is None and 0 <= self["p"] <= 1
-
-    @property
-    def cut(self) -> Cut:
-        return Cut(float(self["rel"]), cutoff=self.RANKS)
-
-    def terms(self, view: View) -> Floats:
-        return np.asarray(self._weight()[view.n - 1])
-
-    def mean_terms(self, tied: TiedDocuments[View]) -> Floats:
-        weight = self._weight()
-        return tied.linear(by_rank(lambda n: weight[n - 1]))
-
-    def norm(self, view: View) -> Floats:
-        return np.full(view.levels.topics, self._weight().sum())
-
-    def below(self, last: Ints) -> Floats:
-        weight = self._weight()
-        left = np.append(np.cumsum(weight[::-1])[::-1], 0.0)
-        return np.asarray(left[np.minimum(last, self.RANKS)] / weight.sum())
-
-    def columns(self, views: Views) -> dict[str, Floats]:
-        return {"weight": self.terms(views[self.cut])}
-
-    def _weight(self) -> Floats:
-        """Return the weight p^(n-1) of each rank."""
-        return np.asarray(self["p"] ** np.arange(self.RANKS, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""Classics for binary relevance: AP, RR, P, R, Rprec, Success, Bpref and infAP."""
+"""Classics for binary relevance: AP, RR, P, R, Rprec, IPrec, Success, Accuracy, Bpref and infAP."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
+from ir_graded.errors import ParameterError
 from ir_graded.measures.base import Contributions, TiedContributions
 from ir_graded.measures.gap import mean_others
 from ir_graded.measures.stopping import first, safe_divide
@@ -133,6 +134,48 @@ class RPrecision(LinearClassic):
         return tied.linear(Utility(lambda n, topic: (n <= R[topic]).astype(np.float64)))
 
 
+@register(ir_measures.IPrec)
+class InterpolatedPrecision(Classic):
+    """Interpolated precision at a recall: the highest precision at any rank with at least that recall.
+
+    ``IPrec@x = max of C(n)/n over relevant ranks n with C(n) >= m``, where ``m = floor(x R + 0.9)``, at least
+    1; 0 without such a rank.
+
+    Parameters: recall (required, in [0, 1]), rel, judged_only, as in trec_eval 9, which reads two decimals of
+    the recall.
+
+    Source: Salton and McGill, "Introduction to Modern Information Retrieval" (1983), as in trec_eval's
+    iprec_at_recall.
+    """
+
+    def validate_params(self) -> None:
+        super().validate_params()
+        if not 0 <= self["recall"] <= 1:
+            raise ParameterError(
+                f"{self.measure}: the recall must be from 0 to 1: for example {self.measure @ 0.5}"
+            )
+
+    def contributions(self, views: Views) -> Contributions:
+        """Return the precision at the first rank that has the highest; other documents do not count."""
+        view = views[self.cut]
+        return Contributions(view, self._best(view) * (view.C / view.n))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"stop": self._best(view), "utility": view.C / view.n}
+
+    def _best(self, view: View) -> Floats:
+        """Return 1 at the first rank with the highest precision among those with the recall, else 0."""
+        least = np.maximum(np.floor(self["recall"] * view.R + 0.9), 1.0)
+        precision = np.where(view.C >= least[view.topic], view.C / view.n, 0.0)
+        highest = np.zeros(view.R.size)
+        np.maximum.at(highest, view.topic, precision)
+        best = np.flatnonzero((precision > 0) & (precision == highest[view.topic]))
+        found = np.zeros(precision.size)
+        found[best[np.unique(view.topic[best], return_index=True)[1]]] = 1.0
+        return found
+
+
 @register(ir_measures.Success)
 class Success(Classic):
     """Success: whether a relevant document is among the first k.
@@ -157,6 +200,76 @@ class Success(Classic):
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
         return TiedContributions(tied, tied.first(SEEN))
+
+
+@register(ir_measures.Accuracy)
+class Accuracy(Classic):
+    """Accuracy: the probability that a relevant document is above another one, among those retrieved.
+
+    ``Accuracy = 1/R' * sum over relevant ranks n of 1 - N(n)/N'``. R' of the documents retrieved are relevant
+    and N' are not, including unjudged ones; N(n) of these are above n. With a cutoff only the first k
+    documents count. The score is 1 if all are relevant, and 0 without a relevant document.
+
+    Parameters: cutoff, rel. The provider of ir-measures leaves topics without a relevant document out, and
+    fails if all documents are relevant.
+
+    Source: ir-measures (MacAvaney, Macdonald and Ounis, "Streamlining Evaluation with ir-measures", ECIR
+    2022).
+
+    Lacks swap:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> measure, qrels = ir_measures.Accuracy @ 3, {"1": {"a": 1, "b": 1}}
+        >>> run = {"1": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+        >>> changed = {"1": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run), PROVIDER.calc_aggregate([measure], qrels, changed)
+        ({Accuracy@3: 1.0}, {Accuracy@3: 0.5})
+
+    Lacks exchange:
+        >>> from ir_graded.evaluation.provider import PROVIDER
+        >>> measure, qrels = ir_measures.Accuracy, {"1": {"a": 1, "b": 1}}
+        >>> run = {"1": {"a": 3.0, "x": 2.0, "y": 1.0}}
+        >>> changed = {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}
+        >>> PROVIDER.calc_aggregate([measure], qrels, run), PROVIDER.calc_aggregate([measure], qrels, changed)
+        ({Accuracy: 1.0}, {Accuracy: 0.5})
+    """
+
+    LACKS = {
+        "swap": "a relevant document that moves above the cutoff has all others there above it",
+        "exchange": "a relevant document low in the list lowers the mean over the relevant documents",
+    }
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        found, others = self._counts(view)
+        # Of the pairs of a relevant document and another one, all that are in this order.
+        pairs = np.where(others == 0, 1.0, others)[view.topic] - self._others_above(view)
+        name = "the relevant documents seen * the others seen (at least 1)"
+        return Contributions(view, pairs, found * np.maximum(others, 1.0), name)
+
+    @property
+    def has_expected_score(self) -> bool:
+        # With a cutoff the number of documents of each kind depends on the order.
+        return self["cutoff"] is None
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        found, others = self._counts(tied.view)
+        above = tied.t - tied.above(np.ones(tied.group.size)) + (tied.n - tied.m) / 2.0
+        terms = tied.m * (np.where(others == 0, 1.0, others)[tied.topic] - above)
+        return TiedContributions(tied, terms, found * np.maximum(others, 1.0))
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        return {"others_above": self._others_above(views[self.cut])}
+
+    @staticmethod
+    def _others_above(view: View) -> Floats:
+        return (view.n - view.C).astype(np.float64)
+
+    def _counts(self, view: View) -> tuple[Floats, Floats]:
+        """Return the numbers of relevant documents and of others that the measure sees, by topic."""
+        found, retrieved = num_rel_ret(view), view.hits.n_retrieved
+        seen = retrieved if self["cutoff"] is None else np.minimum(retrieved, self["cutoff"])
+        return found, seen - found
 
 
 @register(ir_measures.Bpref)

@@ -1,4 +1,4 @@
-"""Classics of sets: Judged, NumRet, NumRel, NumQ, SetP, SetR and SetF."""
+"""Classics of sets: Judged, NumRet, NumRel, NumQ, SetP, SetR, SetF and SetAP."""
 
 from __future__ import annotations
 
@@ -235,3 +235,24 @@ class SetFMeasure(SetMeasure):
         view, beta = views[self.cut], self["beta"]
         size = beta * num_rel(view) + self.num_ret(views)
         return Contributions(view, None, size / (beta + 1.0), "(beta R + retrieved) / (beta + 1)")
+
+
+@register(ir_measures.SetAP)
+class SetAveragePrecision(SetMeasure):
+    """Precision times recall of the set of retrieved documents.
+
+    ``SetAP = found^2 / (retrieved * R)``.
+
+    Parameters: rel, judged_only, as in trec_eval's set_map.
+
+    Source: trec_eval (Buckley, 1992), formerly exact_unranked_avg_prec.
+    """
+
+    def score(self, views: Views) -> Floats:
+        view = views[self.cut]
+        return safe_divide(num_rel_ret(view) ** 2, self.num_ret(views) * num_rel(view))
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        divisor = safe_divide(self.num_ret(views) * num_rel(view), num_rel_ret(view))
+        return Contributions(view, None, divisor, "retrieved * R / found")
