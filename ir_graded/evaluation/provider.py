@@ -24,6 +24,7 @@ from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
+from ir_graded.measures.intents import IntentMeasure
 
 from .coverage import caller, repeated_documents, warn_caller
 
@@ -115,8 +116,11 @@ class GradedEvaluator(Evaluator):
                 warn_caller(judgments.note, UserWarning)
             return
         warn_of_spans(over_intents, judgments)
-        if intents.probability is not None and over_intents:
-            judgments.check_listed(min(self.scorers[measure].lowest_rel for measure in over_intents))
+        weighted = [measure for measure in over_intents if isinstance(measure, IntentMeasure)]
+        if intents.probability is not None:
+            # Classics ignore probabilities.
+            rels = (self.scorers[measure].lowest_rel for measure in weighted)
+            judgments.check_listed(min(rels, default=np.inf))
         elif over_intents and not intents.overlap:
             warn_caller(
                 f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "
@@ -180,7 +184,7 @@ def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
     # Measures over intents have a warning that they count documents, and gP is defined by passages.
     documents, passages = [], []
     for measure in measures:
-        if "cutoff" not in measure.params or needs_subtopics(measure):
+        if "cutoff" not in measure.params:
             continue
         scorer = scorer_of(measure)
         if scorer is not None and scorer.NEEDS_ROWS:

@@ -12,7 +12,7 @@ from ir_graded.measures.base import GradedMeasure, Scorer
 from ir_graded.measures.params import NOT_PROVIDED
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
-from . import sets as sets, gain as gain, precision as precision  # isort: skip
+from . import sets as sets, gain as gain, precision as precision, intents as intents  # isort: skip
 from .base import CLASSICS, Classic
 
 __all__ = ["CLASSICS", "Classic", "check_computable", "scorer_of"]

@@ -13,7 +13,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import SEEN, TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions, check_lacks
-from ir_graded.measures.params import NOT_PROVIDED
+from ir_graded.measures.params import NOT_PROVIDED, TIES, Choice
 
 #: Class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}
@@ -33,6 +33,8 @@ class Classic(Scorer):
     RANKED: ClassVar[bool] = True
     #: Whether negative levels have a meaning; the provider of ir-measures cannot be given them safely.
     COUNTS_NEGATIVE: ClassVar[bool] = False
+    #: The orders of tied documents to choose from.
+    ORDERS: ClassVar[Choice] = TIES
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
