@@ -189,6 +189,7 @@ class Intents:
         is_nav: whether each intent is navigational.
         levels: the level of each judgment; its topics are the intents.
         document: the position in the levels of the qrels of the document of each judgment.
+        doc_ids: the id of each document of the qrels.
     """
 
     topic: Ints
@@ -196,6 +197,7 @@ class Intents:
     is_nav: Bools
     levels: Levels
     document: Ints
+    doc_ids: Sequence[str] = ()
 
     @cached_property
     def _by_document(self) -> tuple[Ints, Ints]:

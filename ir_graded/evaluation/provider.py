@@ -23,6 +23,7 @@ from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
+from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
 
 from .coverage import ABOVE_0, caller, repeated_documents, warn_caller
@@ -115,8 +116,11 @@ class GradedEvaluator(Evaluator):
                 warn_caller(judgments.note, UserWarning)
             return
         warn_of_spans(over_intents, judgments)
-        if intents.probability is not None and over_intents:
-            judgments.check_listed(min(self.scorers[measure].lowest_rel for measure in over_intents))
+        weighted = [measure for measure in over_intents if isinstance(measure, IntentMeasure)]
+        if intents.probability is not None:
+            # Classics ignore probabilities.
+            rels = (self.scorers[measure].lowest_rel for measure in weighted)
+            judgments.check_listed(min(rels, default=np.inf))
         elif over_intents and not intents.overlap:
             warn_caller(
                 f"{over_intents[0]}: no document of the qrels has two intents, and no probabilities were "

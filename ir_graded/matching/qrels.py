@@ -51,6 +51,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         document = place[document]
+    doc_ids = at_rows(table.doc_id, kept[order]).to_list()
     highlights = intents = None
     intent_names: list[str] = []
     if articles is not None:
@@ -58,6 +59,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         highlights = Highlights(articles.passage.spans(document), table.value, aspects)
     if INTENT.name in facets:
         intents, intent_names = _intents(table, values, topic, document, names)
+        intents = replace(intents, doc_ids=doc_ids)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
     unit = {"document": document, "topic": topic}
     further = {
@@ -71,7 +73,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         table.query_objects(first),
         names.to_list(),
         levels,
-        at_rows(table.doc_id, kept[order]).to_list(),
+        doc_ids,
         intent_names,
         columns,
         note,

@@ -265,6 +265,10 @@ class Scorer:
             return self.score(views)
         if self.ties != "expected":
             return self.score(self.in_order(views))
+        return self.expected_score(views)
+
+    def expected_score(self, views: Views) -> Floats:
+        """Return the mean score of every topic over all orders of tied documents."""
         found = self.expected_contributions(views)
         mean = np.minimum(found.total(), self.RANGE[1])
         # In topics without ties, the score equals that by doc_id to the last bit.

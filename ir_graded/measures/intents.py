@@ -21,7 +21,7 @@ from ir_graded.errors import ParameterError
 from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q
-from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, REL, TIES, Choice, Number
+from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_TIES, REL, TIES, Number
 from .stopping import first, safe_divide
 
 __all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plus_Q", "P_plus_Q_sharp"]
@@ -29,12 +29,6 @@ __all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plu
 
 #: Weight of I-rec in the # measures.
 GAMMA = Number("weight of I-rec against the measure without #", default=0.5, low=0, high=1)
-#: Orders of ties without 'optimistic' and 'pessimistic': the best order differs between intents.
-MEAN_TIES = Choice(
-    "order of documents with equal scores: by id, or the mean over all orders",
-    ("doc_id", "expected"),
-    default="doc_id",
-)
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))
 
 

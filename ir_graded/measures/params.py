@@ -283,4 +283,10 @@ TIES = Choice(
     ("doc_id", "expected", "optimistic", "pessimistic"),
     default="doc_id",
 )
+#: Orders of ties without 'optimistic' and 'pessimistic': the best order differs between intents.
+MEAN_TIES = Choice(
+    "order of documents with equal scores: by id, or the mean over all orders",
+    ("doc_id", "expected"),
+    default="doc_id",
+)
 WEIGHTS = LevelTable("weight of each threshold j; by default j")

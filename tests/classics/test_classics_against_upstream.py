@@ -30,7 +30,7 @@ def collections_for(measure, seeds=SEEDS):
 
 
 @pytest.mark.slow
-@each_classic
+@pytest.mark.parametrize("name", cases.OF_DOCUMENTS)
 def test_equal_to_the_provider_of_ir_measures(name):
     measures = cases.supported(name)
     assert measures

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ir_measures
 import pandas as pd
 import pytest
-from ir_measures import AP, RR, Judged, NumRet, P, infAP, nDCG
+from ir_measures import AP, RR, Judged, NumRel, NumRet, P, infAP, nDCG
 
 import ir_graded
 from ecosystem import forms

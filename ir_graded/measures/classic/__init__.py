@@ -14,6 +14,7 @@ from ir_graded.measures.params import NOT_PROVIDED
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
 from . import sets as sets, gain as gain, precision as precision, cwl as cwl, compat as compat  # isort: skip
+from . import intents as intents  # isort: skip
 from .base import CLASSICS, Classic, is_natural
 
 __all__ = ["CLASSICS", "Classic", "check_computable", "check_rel_of_rbp", "scorer_of"]
@@ -38,7 +39,7 @@ def scorer_of(measure: Measure) -> Scorer | None:
     params, known = measure.params, measure.SUPPORTED_PARAMS
     # ir-measures does not check this when it creates a measure.
     valid = all(param.validate(params.get(name, NOT_PROVIDED)) for name, param in known.items())
-    if not valid or params.keys() - known.keys():
+    if not valid or params.keys() - known.keys() or set(kind.REQUIRED) - params.keys():
         return None
     classic = kind(measure)
     return classic if classic.is_defined() else None

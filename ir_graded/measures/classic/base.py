@@ -13,7 +13,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import SEEN, TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions, check_lacks
-from ir_graded.measures.params import NOT_PROVIDED
+from ir_graded.measures.params import NOT_PROVIDED, TIES, Choice
 
 #: Class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}
@@ -33,6 +33,8 @@ class Classic(Scorer):
     RANKED: ClassVar[bool] = True
     #: Parameters that the measure cannot be computed without, beside those that ir-measures requires.
     REQUIRED: ClassVar[tuple[str, ...]] = ()
+    #: The orders of tied documents to choose from.
+    ORDERS: ClassVar[Choice] = TIES
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
@@ -53,7 +55,8 @@ class Classic(Scorer):
 
     @property
     def cut(self) -> Cut:
-        return Cut(float(self["rel"] or 1), bool(self["judged_only"]), self["cutoff"])
+        rel = self["rel"]
+        return Cut(1.0 if rel is None else float(rel), bool(self["judged_only"]), self["cutoff"])
 
 
 class LinearClassic(Classic):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -138,7 +139,7 @@ class WeightByRank(ExpectedGain):
         return np.full(view.levels.topics, known.sum() + rest)
 
 
-def weights_down_to(weight: Callable[[Ints], Floats], ranks: int, deepest: int = 0) -> tuple[Floats, float]:
+def weights_down_to(weight: Callable[[Any], Floats], ranks: int, deepest: int = 0) -> tuple[Floats, float]:
     """Return the weights of the first ranks, at least to ``deepest``, and the sum of those of the others."""
     known = min(ranks, max(deepest, _ADDED))
     first = weight(np.arange(1, known + 1, dtype=np.int64))

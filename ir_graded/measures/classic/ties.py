@@ -67,6 +67,7 @@ class TiedClassic(GradedMeasure):
     has_expected_score = _of_scorer("has_expected_score")
     contributions = _of_scorer("contributions")
     expected_contributions = _of_scorer("expected_contributions")
+    expected_score = _of_scorer("expected_score")
     score = _of_scorer("score")
     columns = _of_scorer("columns")
 
@@ -85,8 +86,9 @@ def _of(classic: type[Classic]) -> type[TiedClassic]:
         "CLASSIC": classic,
         "NAME": f"{name} with ties",
         "PRETTY_NAME": f"{name} with ties",
-        "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, "ties": TIES},
+        "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, "ties": classic.ORDERS},
         "RANGE": classic.RANGE,
+        "NEEDS": classic.NEEDS,
     }
     return type(f"{classic.__name__}WithTies", (TiedClassic,), members)
 

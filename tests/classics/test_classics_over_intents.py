@@ -1,0 +1,479 @@
+"""Classics over intents (subtopics): by hand, against the reference, and beside pyndeval."""
+
+import math
+import random
+import re
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from intents.intent_cases import random_topic
+from reference import subtopics as reference
+
+import ir_graded
+from ir_graded import InputError, ParameterError
+from ir_graded.evaluation.provider import PROVIDER
+from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.classic.intents import IntentClassic
+from ir_graded.measures.classic.ties import with_ties
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ir_graded.CoverageWarning", "ignore:.*no document of the qrels has two intents:UserWarning"
+)
+
+NAMES = [name for name, kind in CLASSICS.items() if issubclass(kind, IntentClassic)]
+#: Relevance by intent, and a ranking; y and x are unjudged.
+LEVELS = {
+    "1": {"a": 2, "b": 0, "c": 1, "e": 1},
+    "2": {"a": 1, "b": 1, "d": 1},
+    "3": {"d": 2},
+    "4": {"f": 1},
+    "5": {"a": 0},
+}
+RANKING = ["x", "b", "a", "c", "d", "y", "e"]
+BY_HAND = {
+    "alpha_DCG@3": 0.239667376801,
+    "alpha_nDCG@3": 0.400688226881,
+    "ERR_IA@3": 0.1875,
+    "nERR_IA@3": 0.324324324324,
+    "P_IA@3": 0.25,
+    "StRecall@3": 0.5,
+    "alpha_nDCG(alpha=0.2)@3": 0.421085592480,
+    "alpha_DCG@5": 0.342420895822,
+    "alpha_nDCG@5": 0.553376044279,
+    "ERR_IA@5": 0.249621785174,
+    "nERR_IA@5": 0.421994884910,
+    "P_IA@5": 0.3,
+    "StRecall@5": 0.75,
+    "alpha_nDCG(alpha=0.2)@5": 0.593667923738,
+    "AP_IA": 0.302380952381,
+    "NRBP": 0.191162109375,
+    "nNRBP": 0.330379746835,
+    "NRBP(alpha=0.2,beta=0.8)": 0.288100454400,
+    "nNRBP(alpha=0.2,beta=0.8)": 0.645196509930,
+    "alpha_nDCG": 0.562227043840,
+    "alpha_nDCG(rel=2)@5": 0.543771309152,
+}
+
+
+def rows_of(topics):
+    """Return the levels of topics as a frame, in random order."""
+    rows = [
+        (topic, doc, level, intent)
+        for topic, levels in topics.items()
+        for intent, of_intent in levels.items()
+        for doc, level in of_intent.items()
+    ]
+    random.Random(len(rows)).shuffle(rows)  # noqa: S311
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
+
+
+def run_of(rankings):
+    return {topic: {doc: -float(n) for n, doc in enumerate(ranking)} for topic, ranking in rankings.items()}
+
+
+def scores(measures, topics, rankings, **options):
+    """Return the scores by measure, each a dict by topic."""
+    found = ir_graded.evaluate(measures, rows_of(topics), run_of(rankings), **options)
+    return {
+        measure: dict(zip(found.query_ids, values[0].tolist(), strict=True))
+        for measure, values in zip(found.measures, found.values, strict=True)
+    }
+
+
+def drawn(rng, name):
+    """Return random parameters of a measure."""
+    supported = CLASSICS[name].MEASURE.SUPPORTED_PARAMS
+    offered = {
+        "cutoff": [1, 2, 5, 10, 30, 1000],
+        "rel": [-1, 0, 1, 2, 3],
+        "judged_only": [True],
+        "alpha": [0.0, 0.1, 0.2, 0.3, 0.5, 0.9, 1.0],
+        "beta": [0.0, 0.3, 0.5, 0.8, 1.0],
+    }
+    params = {key: rng.choice(offered[key]) for key in supported if rng.random() < 0.5}
+    if CLASSICS[name].REQUIRED:
+        params.setdefault("cutoff", rng.choice(offered["cutoff"]))
+    return params
+
+
+# -------------------------------------------------------------------------------------------- by hand
+
+
+def test_every_measure_of_pyndeval_is_a_classic():
+    assert set(NAMES) == {measure.NAME for measure in ir_measures.pyndeval.SUPPORTED_MEASURES}
+
+
+def test_the_worked_example_has_its_values():
+    found = ir_graded.evaluate(list(BY_HAND), rows_of({"1": LEVELS}), run_of({"1": RANKING}))
+    assert found.values.ravel().tolist() == pytest.approx(list(BY_HAND.values()), abs=1e-11)
+    for name, expected in BY_HAND.items():
+        measure = ir_measures.parse_measure(name)
+        assert reference.score(measure.NAME, measure.params, LEVELS, RANKING) == pytest.approx(
+            expected, abs=1e-11
+        )
+
+
+@pytest.mark.parametrize(
+    ("levels", "ideal"),
+    [
+        (LEVELS, "dafecb"),
+        ({"1": {"a": 1, "c": 1}, "2": {"a": 1, "b": 1}, "3": {"b": 1, "c": 1}}, "cba"),
+    ],
+)
+def test_the_ideal_list_scores_1_and_others_less(levels, ideal):
+    assert reference.greedy(reference.relevant(levels, 1), 0.5) == list(ideal)
+    measures = ["alpha_nDCG", "nERR_IA", "nNRBP"]
+    found = scores(measures, {"1": levels}, {"1": list(ideal)})
+    assert [values["1"] for values in found.values()] == [1.0] * 3
+    # Only the order of equal documents can be another one.
+    changed = scores(measures, {"1": levels}, {"1": ["x", *ideal]})
+    assert all(values["1"] < 1 for values in changed.values())
+
+
+def test_a_list_can_be_better_than_that_of_the_greedy_algorithm():
+    levels = {
+        intent: dict.fromkeys(docs, 1)
+        for intent, docs in {"1": "gs", "2": "gs", "3": "s", "4": "gt", "5": "gt", "6": "t"}.items()
+    }
+    found = scores(["alpha_nDCG(alpha=1.0)@2"], {"1": levels}, {"1": ["s", "t"]})
+    ((value,),) = (values.values() for values in found.values())
+    assert value == pytest.approx((3 + 3 / math.log2(3)) / (4 + 1 / math.log2(3)))
+    assert 1 < value < CLASSICS["alpha_nDCG"].RANGE[1]
+
+
+def test_gains_equal_but_for_rounding_are_equal():
+    """.7 + .7 * .7 * .7 ... in two orders: with alpha=.3 the sums of a and b differ in the last digit."""
+    levels = {"1": {}, "2": {}, "3": {}}
+    for doc, intents in {"z": "1", "y": "12", "b": "123", "a": "123"}.items():
+        for intent in intents:
+            levels[intent][doc] = 1
+    ideal = reference.greedy(reference.relevant(levels, 1), 0.7)
+    found = scores(["alpha_nDCG(alpha=0.3)"], {"1": levels}, {"1": ideal})
+    assert [*found.values()] == [{"1": 1.0}]
+
+
+# ------------------------------------------------------------------------------------------ reference
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_topics_equal_the_reference(name):
+    rng = random.Random(f"intents {name}")  # noqa: S311
+    seen, largest = set(), 0.0
+    for _ in range(20):
+        topics = {str(topic): random_topic(rng, 40) for topic in range(35)}
+        kind = type(CLASSICS[name].MEASURE)
+        chosen = [kind(**drawn(rng, name)) for _ in range(4)]
+        if rng.random() < 0.5:  # fractional and negative levels
+            for topic in topics.values():
+                for of_intent in topic.levels.values():
+                    of_intent.update(
+                        (doc, rng.choice([-1, -0.5, level, level + 0.5])) for doc, level in of_intent.items()
+                    )
+        levels = {name: topic.levels for name, topic in topics.items() if any(topic.levels.values())}
+        found = scores(list(dict.fromkeys(chosen)), levels, {name: topics[name].retrieved for name in levels})
+        for measure, by_topic in found.items():
+            for topic, value in by_topic.items():
+                expected = reference.score(name, measure.params, levels[topic], topics[topic].retrieved)
+                assert value == pytest.approx(expected, abs=2e-15), (measure, topic)
+                largest = max(largest, abs(value - expected))
+                seen.add(round(value, 9))
+    assert len(seen) > 100 or name in {"P_IA", "StRecall"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_mean_over_orders_equals_brute_force(name):
+    rng = random.Random(f"ties {name}")  # noqa: S311
+    kind, differs = type(CLASSICS[name].MEASURE), 0
+    for number in range(60):
+        docs = [f"d{n}" for n in range(7)]
+        topics, groups = {}, {}
+        for topic in "12345":
+            topics[topic] = {
+                intent: {doc: rng.choice([-1, 0, 1, 1, 2]) for doc in rng.sample(docs, rng.randint(1, 6))}
+                for intent in rng.sample(["0", "é", "long name", "3"], rng.randint(1, 4))
+            }
+            found = rng.sample(docs, rng.randint(1, 6))
+            cuts = sorted(rng.sample(range(1, len(found)), rng.randint(0, min(2, len(found) - 1))))
+            groups[topic] = [
+                found[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(found)], strict=True)
+            ]
+        run = {
+            topic: {doc: -float(at) for at, group in enumerate(of_topic) for doc in group}
+            for topic, of_topic in groups.items()
+        }
+        measure = kind(**(drawn(rng, name) if number else drawn(rng, name) | {"rel": 1}))
+        tied = with_ties(measure, "expected")
+        values = ir_graded.evaluate([tied, measure], rows_of(topics), run)
+        for topic, value, plain in zip(values.query_ids, *values.values[:, 0].tolist(), strict=True):
+            expected = reference.expected(name, measure.params, topics[topic], groups[topic])
+            assert value == pytest.approx(expected, abs=5e-15), (measure, topic)
+            order = [doc for group in groups[topic] for doc in sorted(group, reverse=True)]
+            assert plain == pytest.approx(
+                reference.score(name, measure.params, topics[topic], order), abs=2e-15
+            )
+            differs += abs(value - plain) > 1e-9
+            if all(len(group) == 1 for group in groups[topic]):
+                assert value == plain
+    assert differs > 20
+
+
+def test_large_groups_of_tied_documents():
+    """Each intent has a list of one group, for which the mean is known: H_n / n of one document."""
+    documents = [f"d{n}" for n in range(3000)]
+    qrels = rows_of({"1": {"x": {"d7": 1}, "y": {"d7": 1, "n": 1}, "z": dict.fromkeys(documents, 1)}})
+    found = ir_graded.evaluate(
+        ["P_IA@30", "AP_IA", "NRBP"], qrels, {"1": dict.fromkeys(documents, 1.0)}, ties="expected"
+    )
+    harmonic = math.fsum(1 / n for n in range(1, 3001)) / 3000
+    geometric = 0.75 * math.fsum(0.5 ** (n - 1) for n in range(1, 80)) / 3000
+    assert found.values.ravel().tolist() == pytest.approx(
+        [(0.01 + 0.01 + 30) / 30 / 3, (harmonic * 1.5 + 1) / 3, (2 * geometric + 1) / 3], rel=1e-12
+    )
+
+
+# ------------------------------------------------------------------------------------------- identities
+
+
+def test_with_one_intent_ap_ia_is_ap_and_strecall_is_irec():
+    rng = random.Random(3)  # noqa: S311
+    topics = {str(n): random_topic(rng) for n in range(50)}
+    one = {name: {"only": topic.levels["1"]} for name, topic in topics.items() if topic.levels["1"]}
+    rankings = {name: topics[name].retrieved for name in one}
+    names = ["AP_IA", "AP", "P_IA@5", "P@5", "AP_IA(rel=2,judged_only=True)", "AP(rel=2,judged_only=True)"]
+    found = [*scores(names, one, rankings).values()]
+    assert found[::2] == [pytest.approx(values, abs=1e-15) for values in found[1::2]]
+    several = {name: topic.levels for name, topic in topics.items()}
+    rankings = {name: topic.retrieved for name, topic in topics.items()}
+    for ties in ("doc_id", "expected"):
+        recall = [*scores(["StRecall(rel=2)@5", "I-rec(rel=2)@5"], several, rankings, ties=ties).values()]
+        assert recall[0] == recall[1]
+
+
+PAIRS = [
+    *("alpha_nDCG(alpha=0.3)@5", "alpha_nDCG@5", "nNRBP", "ERR_IA@1", "ERR_IA@3", "ERR_IA(rel=2)@5"),
+    *("P_IA@3", "P_IA(judged_only=True)@3", "alpha_DCG(alpha=0.3)@3", "NRBP(beta=0.8)", "NRBP", "AP_IA"),
+    *("nNRBP(alpha=0.3)", "nNRBP(beta=0.8)", "StRecall@3", "StRecall", "AP_IA(rel=2)", "nERR_IA(rel=2)"),
+]
+
+
+def test_measures_of_one_call_equal_those_of_separate_calls():
+    rng = random.Random(5)  # noqa: S311
+    topics = {str(n): random_topic(rng) for n in range(30)}
+    levels = {name: topic.levels for name, topic in topics.items()}
+    qrels, run = rows_of(levels), run_of({name: topic.retrieved for name, topic in topics.items()})
+    for names in (PAIRS, PAIRS[::-1]):
+        together = ir_graded.evaluate(names, qrels, run).values
+        alone = [ir_graded.evaluate(name, qrels, run).values[0] for name in names]
+        assert together.tolist() == [values.tolist() for values in alone]
+        assert (together > 0).any(axis=(1, 2)).all()
+
+
+def test_probabilities_and_types_of_intents_are_ignored():
+    qrels, run = rows_of({"1": LEVELS}), run_of({"1": RANKING})
+    names = [name for name in BY_HAND if "rel" not in name]
+    plain = ir_graded.evaluate(names, qrels, run)
+    given = {"1": {"1": (0.9, "nav"), "2": 0.1}}  # 3 and 4 have none
+    listed = ir_graded.evaluate(names, ir_graded.with_intents(qrels, given), run)
+    assert listed.values.tolist() == plain.values.tolist()
+    with pytest.raises(InputError, match="relevant to intent '3', which has no probability"):
+        ir_graded.evaluate(["D-Q@5", *names], qrels, run, intents=given)
+
+
+# ------------------------------------------------------------------------------------ forms of input
+
+
+def test_every_form_of_qrels_gives_equal_scores(tmp_path):
+    topics = {
+        "1": {"a|b": {"d1": 1, "é": 2}, "0": {"d1": 0, "d2": 1, "\U0001f600": 1}},
+        "q 2": {"x y": {"d1": 1}, "\u65e5": {"d1": 1, "é": 1}},
+    }
+    frame = rows_of(topics)
+    run = run_of({"1": ["\U0001f600", "u", "d1", "é", "d2"], "q 2": ["é", "d1"]})
+    expected = ir_graded.evaluate(PAIRS, frame, run).values
+    tuples = [ir_measures.Qrel(*row) for row in frame[[*ir_measures.Qrel._fields]].itertuples(index=False)]
+    frame.to_csv(tmp_path / "qrels.csv", index=False)
+    others = [tuples, frame.rename(columns={"iteration": "subtopic_id"}), tmp_path / "qrels.csv"]
+    for qrels in others:
+        assert ir_graded.evaluate(PAIRS, qrels, run).values.tolist() == expected.tolist()
+    file = tmp_path / "qrels.txt"
+    file.write_text("1 i a 1\n1 j a 1\n1 j b 1\n", encoding="utf-8")
+    found = ir_graded.evaluate(["P_IA@2", "alpha_nDCG"], file, {"1": {"b": 2.0, "x": 1.0}})
+    # ideal list: a, b
+    assert found.values.ravel().tolist() == pytest.approx([1 / 4, 1 / (2 + 0.5 / math.log2(3))])
+    PROVIDER.calc_aggregate([ir_measures.alpha_nDCG @ 5], tuples, run)
+
+
+def test_equal_gains_are_in_order_of_ids_by_bytes():
+    """U+FFFD comes before U+1F600 by code point and in UTF-8, and behind it in UTF-16."""
+    small, large = "\ufffd", "\U0001f600"
+    for low, high in ((small, large), ("a", "aa"), ("a\0", "a\0\0"), ("Z", "a"), ("d10", "d9")):
+        levels = {"1": {low: 1, high: 1}, "2": {low: 1}, "3": {high: 1}}
+        ideal = reference.greedy(reference.relevant(levels, 1), 0.5)
+        assert ideal == [high, low]
+        found = scores(["alpha_nDCG@1", "alpha_nDCG"], {"1": levels}, {"1": ideal})
+        assert [values["1"] for values in found.values()] == [1.0, 1.0]
+        # The other document also adds c, so that the order of both matters at rank 2.
+        levels = {"1": {low: 1, high: 1}, "2": {low: 1, "c": 1}, "3": {high: 1}, "4": {"c": 1}}
+        ideal = reference.greedy(reference.relevant(levels, 1), 0.5)
+        found = scores(["alpha_nDCG", "nNRBP"], {"1": levels}, {"1": ideal})
+        assert [values["1"] for values in found.values()] == [1.0, 1.0]
+
+
+def test_topics_without_relevant_documents_score_0():
+    topics = {"1": {"i": {"a": 0}, "j": {"b": 0}}, "2": {"i": {"a": 1}}, "3": {"i": {"a": 1}, "j": {"a": 1}}}
+    found = scores([*PAIRS, "NRBP(alpha=0.0,beta=1.0)"], topics, {"1": ["a", "b"], "3": ["a"]})
+    for values in found.values():
+        assert values["1"] == values["2"] == 0
+        assert not np.isnan(values["3"])
+    empty = rows_of(topics).iloc[:0]
+    assert [*PROVIDER.iter_calc([ir_measures.nNRBP, ir_measures.P_IA @ 3], empty, {"1": {"a": 1.0}})] == []
+
+
+# -------------------------------------------------------------------------------------------- explain
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_contributions_by_intent_sum_to_the_score(name):
+    rng = random.Random(f"explain {name}")  # noqa: S311
+    kind = type(CLASSICS[name].MEASURE)
+    for _ in range(15):
+        topic = random_topic(rng, 20)
+        qrels, run = rows_of({"1": topic.levels}), run_of({"1": topic.retrieved})
+        if not topic.retrieved:
+            continue
+        measure = kind(**drawn(rng, name))
+        found = ir_graded.explain(measure, qrels, run, "1")
+        frame = found.to_frame()
+        assert found.score == ir_graded.evaluate(measure, qrels, run).values.item()
+        assert math.fsum(frame["contribution"]) == pytest.approx(found.score, abs=1e-12)
+        for row in frame.itertuples():
+            assert row.level == topic.levels[row.intent][row.doc_id] >= measure["rel"]
+        assert list(frame["C"]) == list(frame.groupby("intent").cumcount() + 1)
+        if "gain" in frame and found.score:
+            share = frame["gain"] * frame["discount"] / frame["contribution"]
+            assert np.allclose(share, share.iloc[0])
+
+
+# ---------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("measure", "problem"),
+    [
+        ("alpha_DCG", "alpha_DCG needs a cutoff: for example alpha_DCG@10"),
+        ("ERR_IA(rel=2)", "ERR_IA(rel=2) needs a cutoff: for example ERR_IA(rel=2)@10"),
+        ("P_IA", "P_IA needs a cutoff: for example P_IA@10"),
+        ("alpha_nDCG(alpha=1.5)@5", "alpha_nDCG: alpha=1.5 must be a number from 0 to 1"),
+        (ir_measures.NRBP(beta=-0.1), "NRBP: beta=-0.1 must be a number from 0 to 1"),
+        (ir_measures.nNRBP(alpha=math.nan), "nNRBP: alpha=nan must be a number from 0 to 1"),
+        ("alpha_nDCG(ties='optimistic')", "ties='optimistic' must be one of 'doc_id', 'expected'"),
+        ("P_IA(ties='expected')", "P_IA needs a cutoff, "),
+    ],
+    ids=str,
+)
+def test_wrong_parameters_are_errors(measure, problem):
+    for call in (
+        lambda: ir_graded.evaluate(measure, rows_of({"1": LEVELS}), run_of({"1": RANKING})),
+        lambda: ir_graded.evaluate(["Q", measure], rows_of({"1": LEVELS}), run_of({"1": RANKING})),
+        lambda: ir_graded.explain(measure, rows_of({"1": LEVELS}), run_of({"1": RANKING}), "1"),
+    ):
+        with pytest.raises(ParameterError, match=re.escape(problem)):
+            call()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_qrels_without_intents_are_an_error_that_names_the_forms(name):
+    measure = CLASSICS[name].MEASURE @ 5 if CLASSICS[name].REQUIRED else CLASSICS[name].MEASURE
+    words = "needs intents, but the qrels have no column iteration: give a table or named tuples with the "
+    for qrels in ({"1": {"a": 1}}, pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": 1})):
+        with pytest.raises(InputError, match=f"^{name}.* {words}fields .* a file of TREC or NTCIR"):
+            ir_graded.evaluate(measure, qrels, {"1": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_functions_without_intents_refuse_them(name):
+    measure = CLASSICS[name].MEASURE @ 5 if CLASSICS[name].REQUIRED else CLASSICS[name].MEASURE
+    qrels, run = rows_of({"1": LEVELS}), run_of({"1": RANKING})
+    for call in (
+        lambda: ir_graded.score_arrays(measure, [[1, 0]]),
+        lambda: ir_graded.score_bounds(measure, qrels, run),
+        lambda: ir_graded.compare_judgments(qrels, qrels, measure, run),
+    ):
+        with pytest.raises(ParameterError, match=f"^{name}.* needs the column iteration, which "):
+            call()
+    with pytest.raises(ParameterError, match="a sum over intents, without an explanation"):
+        ir_graded.explain(with_ties(measure, "expected"), qrels, {"1": dict.fromkeys(RANKING, 1.0)}, "1")
+
+
+def test_the_name_with_ties_prints_and_reads_back():
+    measure = ir_measures.parse_measure("alpha_nDCG(alpha=0.3,ties='expected')@5")
+    assert str(measure) == "alpha_nDCG(alpha=0.3,ties='expected')@5"
+    assert PROVIDER.qrel_inputs([measure]) == ["query_id", "doc_id", "relevance", "iteration"]
+    with pytest.raises(InputError, match="needs intents"):
+        ir_graded.evaluate(measure, {"1": {"a": 1}}, {"1": {"a": 1.0}})
+
+
+# -------------------------------------------------------------------------------------------- pyndeval
+
+#: Measures with cutoffs that pyndeval has; it has no condensed lists.
+PEERS = {
+    "alpha_DCG": [{"cutoff": 5}, {"cutoff": 20}, {"alpha": 0.0, "cutoff": 10}, {"alpha": 1.0, "cutoff": 3}],
+    "alpha_nDCG": [{"cutoff": 1}, {"cutoff": 20}, {"alpha": 0.0, "cutoff": 10}, {"rel": 0, "cutoff": 5}],
+    "ERR_IA": [{"cutoff": 2}, {"cutoff": 20}, {"cutoff": 10, "rel": 2}],
+    "nERR_IA": [{"cutoff": 1}, {"cutoff": 20}, {"cutoff": 10, "rel": 2}],
+    "NRBP": [{}, {"alpha": 0.3, "beta": 0.8}, {"rel": 2}],
+    "nNRBP": [{}, {"alpha": 0.0, "beta": 0.3}, {"rel": 2}],
+    "AP_IA": [{}, {"rel": 2}, {"rel": 0}],
+    "P_IA": [{"cutoff": 1}, {"cutoff": 20}, {"cutoff": 5, "rel": 2}],
+    "StRecall": [{"cutoff": 1}, {"cutoff": 20}, {"cutoff": 5, "rel": 2}],
+}
+
+
+def beside_pyndeval(measure, seed, topics=600):
+    """Return the scores of this package and of pyndeval on random topics, without ties."""
+    rng = random.Random(seed)  # noqa: S311
+    drawn_topics = {str(n): random_topic(rng) for n in range(topics)}
+    qrels = rows_of({name: topic.levels for name, topic in drawn_topics.items()})
+    run = run_of({name: topic.retrieved for name, topic in drawn_topics.items()})
+    ours = {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+    theirs = {
+        metric.query_id: metric.value for metric in ir_measures.pyndeval.iter_calc([measure], qrels, run)
+    }
+    assert len(ours) == topics
+    return np.array(list(ours.values())), np.array([theirs.get(name, 0.0) for name in ours])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_topics_equal_pyndeval(name):
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    for params in PEERS[name]:
+        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params), name)
+        undefined = np.isnan(theirs)
+        assert not undefined.any() or name == "nNRBP"
+        assert not ours[undefined].any()
+        # Of the ideal list of nNRBP, pyndeval has 20 ranks.
+        limit = params.get("beta", 0.5) ** 20 if name == "nNRBP" else 2e-15
+        assert np.abs(ours - theirs)[~undefined].max() <= limit
+        assert np.unique(ours.round(9)).size > 4
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3, 0.9])
+def test_only_greedy_ties_differ_from_pyndeval(alpha):
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    for name in ("alpha_nDCG", "nNRBP"):
+        params = {"alpha": alpha} if name == "nNRBP" else {"alpha": alpha, "cutoff": 20}
+        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params), f"{name} {alpha}")
+        difference = np.abs(ours - np.nan_to_num(theirs))
+        assert difference.max() < 1e-3
+        assert (difference > 1e-6).mean() < 0.03
+
+
+def test_at_rank_1_pyndeval_does_not_divide():
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    levels = {"i": {"a": 1}, "j": {"a": 1}, "k": {"b": 1}}
+    for measure in (ir_measures.alpha_DCG @ 1, ir_measures.ERR_IA @ 1):
+        call = [measure], rows_of({"1": levels}), run_of({"1": ["a"]})
+        assert PROVIDER.calc_aggregate(*call) == {measure: pytest.approx(2 / 3)}
+        assert ir_measures.pyndeval.calc_aggregate(*call) == {measure: 2.0}
