@@ -76,9 +76,10 @@ def check_computable(measure: Measure) -> None:
         ir_graded.errors.ParameterError: RR(judged_only=True)@10: RR takes rel, and either cutoff (as in MS \
 MARCO's script) or judged_only (as in trec_eval)
     """
+    if scorer_of(measure) is not None:
+        return
     check_rel_of_rbp(measure)
-    params = measure.SUPPORTED_PARAMS
-    kind = _kind(measure)
+    params, kind = measure.SUPPORTED_PARAMS, _kind(measure)
     required = [name for name, param in params.items() if param.required]
     required += () if kind is None else kind.REQUIRED
     missing = [name for name in required if name not in measure.params]
@@ -87,7 +88,8 @@ MARCO's script) or judged_only (as in trec_eval)
         raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
     for name, value in measure.params.items():
         param = params[name]
-        natural = name in {"cutoff", "rel"} and value is not None
+        # Documents of level 0 may be relevant to an intent.
+        natural = value is not None and name in ({"cutoff"} if kind and kind.NEEDS else {"cutoff", "rel"})
         if not param.validate(value) or (natural and not is_natural(value)):
             right = f"of type {param.dtype.__name__}: {param.desc}"
             if isinstance(param.choices, list):
@@ -95,6 +97,6 @@ MARCO's script) or judged_only (as in trec_eval)
             elif natural:
                 right = "a whole number >= 1 that fits 64 bits"
             raise ParameterError(f"{measure.NAME}: {name}={short_repr(value)} must be {right}")
-    if kind is not None and scorer_of(measure) is None:
+    if kind is not None:
         takes, _, _ = " ".join(sections(kind)["Parameters"].split()).partition(". ")
         raise ParameterError(f"{measure}: {measure.NAME} takes {takes.rstrip('.')}")
