@@ -4,15 +4,12 @@ import itertools
 import random
 
 import ir_measures
-import numpy as np
 import pytest
 from reference import ranked
 from ties import tie_scores
 
 import ir_graded
-from ir_graded import ParameterError
 from ir_graded.measures.classic import scorer_of
-from ir_graded.measures.classic.cwl import weights_down_to
 from ir_graded.measures.classic.ties import with_ties
 
 #: Level m: pooled, not judged; x is unjudged.

@@ -97,9 +97,10 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
         "nDCG", "nDCG@5", "nDCG(dcg='exp-log2')@10", "nDCG(gains={1: 0, 2: 7, 0: 1})", "ERR@10",
         ir_measures.nDCG(gains={0: -1, 1: 5}, judged_only=True), "RBP(p=0.8,rel=1)", "Judged@10", "Judged",
         "NumRet(rel=1)", "SetP", "SetP(relative=True)", "SetP(judged_only=True)", "SetR", "SetF(beta=0.5)",
-        "SetAP", "SetAP(judged_only=True)", "IPrec@0.3", "Accuracy", "Accuracy@5", "Compat", "Compat(normalize=False)",
-        "SDCG(max_rel=3)@10", "INSQ(max_rel=3)", "INST(max_rel=3)", "BPM(max_rel=3)@10", "NERR8(max_rel=3)@10",
-        "NERR9(max_rel=3)@10", "NERR10(max_rel=3)", "NERR11(max_rel=3)",
+        "SetAP", "SetAP(judged_only=True)", "IPrec@0.3", "Accuracy", "Accuracy@5", "Compat",
+        "Compat(normalize=False)", "SDCG(max_rel=3)@10", "INSQ(max_rel=3)", "INST(max_rel=3)",
+        "BPM(max_rel=3)@10", "NERR8(max_rel=3)@10", "NERR9(max_rel=3)@10", "NERR10(max_rel=3)",
+        "NERR11(max_rel=3)",
     ],
     ids=str,
 )  # fmt: skip

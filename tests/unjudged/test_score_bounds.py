@@ -1,9 +1,8 @@
 """Exact bounds of scores: every measure compared with the plain reference, and measures without bounds."""
 
-import re
-
 import itertools
 import random
+import re
 
 import numpy as np
 import pytest

@@ -167,7 +167,7 @@ class InterpolatedPrecision(Classic):
     def _best(self, view: View) -> Floats:
         """Return 1 at the first rank with the highest precision among those with the recall, else 0."""
         least = np.maximum(np.floor(self["recall"] * view.R + 0.9), 1.0)
-        precision = np.where(view.C >= least[view.topic], view.C / view.n, 0.0)
+        precision = np.where(least[view.topic] <= view.C, view.C / view.n, 0.0)
         highest = np.zeros(view.R.size)
         np.maximum.at(highest, view.topic, precision)
         best = np.flatnonzero((precision > 0) & (precision == highest[view.topic]))
