@@ -6,10 +6,21 @@ import pytest
 from classics.classic_cases import OF_DOCUMENTS
 from ir_measures import (
     AP,
+    BPM,
     ERR,
+    INSQ,
+    INST,
+    NERR8,
+    NERR9,
+    NERR10,
+    NERR11,
     RBP,
     RR,
+    SDCG,
+    Accuracy,
     Bpref,
+    Compat,
+    IPrec,
     Judged,
     NumQ,
     NumRel,
@@ -17,6 +28,7 @@ from ir_measures import (
     P,
     R,
     Rprec,
+    SetAP,
     SetF,
     SetP,
     SetR,
@@ -92,6 +104,37 @@ CASES = [
     (SetF, 2 * (2 / 5) * (2 / 3) / (2 / 5 + 2 / 3)),
     (SetF(beta=2.0), 3 * (2 / 5) * (2 / 3) / (2 * 2 / 5 + 2 / 3)),
     (SetF(**CONDENSED), 2 / 3),
+    (SetAP, 2 / 5 * 2 / 3),
+    (IPrec @ 0.5, 2 / 5),  # 2 of 3 documents
+    (IPrec @ 0.0, 1 / 2),
+    (Accuracy, ((1 - 1 / 3) + (1 - 3 / 3)) / 2),
+    (Accuracy @ 3, 1 - 1 / 2),
+    # The ideal list is a b e. At ranks 1 to 5 the lists share 0, 1, 1, 1 and 2 documents.
+    (
+        Compat(p=0.5),
+        (1 / 4 + 1 / 12 + 1 / 32 + 2 / 80) / (1 + 1 / 2 + 1 / 4 + 3 / 32 + 3 / 80),
+    ),
+    (SDCG(max_rel=2) @ 2, 1 / log2(3) / (1 + 1 / log2(3))),
+    (SDCG(max_rel=4) @ 3, 1 / 2 / log2(3) / (1 + 1 / log2(3) + 1 / 2)),
+    (INSQ(max_rel=2), (1 / 9 + 1 / 2 / 36) / sum(1 / (n + 1) ** 2 for n in range(1, 1001))),
+    # Two documents with a gain of 1 and 1/2: the first 2 ranks, or all 5.
+    (BPM(max_rel=2) @ 5, 1 / 2),
+    (BPM(max_rel=2, T=1.5) @ 5, 3 / 2 / 5),
+    (NERR8(max_rel=4) @ 4, 1 / 2 / (1 + 1 + 1 / 2 + 1 / 2)),
+    (NERR9(max_rel=4) @ 4, 1 / 2 / 2 / (1 + 1 / 2 + 1 / 2 / 3 + 1 / 2 / 4)),
+    (NERR10(max_rel=2, p=0.5), 1 / 2 / (1 + 1 / 2)),
+    (NERR11(max_rel=2), 1 / 9 / (1 / 4 + 1 / 9)),
+    # At ranks 3 to 5, 2T - cg is 1 less.
+    (
+        INST(max_rel=2),
+        (4 / 9 + (2 / 3 * 2 / 5) ** 2 / 2)
+        / (
+            1
+            + 4 / 9
+            + sum((2 / 3 * 2 / n) ** 2 for n in (3, 4, 5))
+            + sum((2 / 3 * 2 / 5 * 4.5 / (n - 0.5)) ** 2 for n in range(6, 1001))
+        ),
+    ),
 ]
 
 

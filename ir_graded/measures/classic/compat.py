@@ -93,7 +93,7 @@ def overlap_weights(p: float, longest: Ints, depth: Ints) -> Floats:
     for first, rows in _parts(lengths):
         d = np.arange(1, int(rows[-1]) + 1)
         terms = np.where(d <= rows[:, None], p ** (d - 1.0) / d, 0.0)
-        left = np.cumsum(terms[:, ::-1], axis=1)[:, ::-1]
+        left = np.cumsum(terms[:, ::-1], axis=1, dtype=np.longdouble)[:, ::-1]
         mine = np.flatnonzero((row >= first) & (row < first + rows.size) & (depth <= longest))
         found[mine] = left[row[mine] - first, depth[mine] - 1]
     return found

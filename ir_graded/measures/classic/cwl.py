@@ -37,6 +37,8 @@ from .base import Classic, is_natural, register
 RANKS = 1000
 #: Weights of further ranks are integrated, not added up.
 _ADDED = 1 << 16
+#: Above this share of satisfied users, the product of 1 - g is the share of the others.
+_MOST = 0.5
 #: Number of topics whose weights are held in memory at a time.
 _TOPICS = 256
 
@@ -76,11 +78,9 @@ class ExpectedGain(Classic):
             raise ParameterError(
                 f"{self.measure}: max_rel={most} must be above min_rel={least}: for example {example}"
             )
-        if T is not None and not 0 < T <= LARGEST:
-            example = self.measure(T=2.0)
-            raise ParameterError(
-                f"{self.measure}: T must be > 0 and at most {LARGEST:g}: for example {example}"
-            )
+        if T is not None and not 1.0 / LARGEST <= T <= LARGEST:
+            limits = f"above 0 (from {1.0 / LARGEST:g} to {LARGEST:g})"
+            raise ParameterError(f"{self.measure}: T must be {limits}: for example {self.measure(T=2.0)}")
         if p is not None and not 0 <= p <= 1:
             raise ParameterError(f"{self.measure}: p must be from 0 to 1: for example {self.measure(p=0.8)}")
 
@@ -149,7 +149,7 @@ def weights_down_to(weight: Callable[[Any], Floats], ranks: int, deepest: int = 
     node, share = np.polynomial.legendre.leggauss(20)
     bounds = np.geomspace(known + 0.5, ranks + 0.5, math.ceil(math.log2(ranks / known)) + 1)
     middle, half = (bounds[1:] + bounds[:-1]) / 2, np.diff(bounds) / 2
-    integral = float(half @ (weight(middle[:, None] + half[:, None] * node) @ share))
+    integral = float((half[:, None] * share * weight(middle[:, None] + half[:, None] * node)).sum())
     before, after = np.diff(weight(np.array([known, known + 1, ranks, ranks + 1])))[::2]
     return first, integral - float(after - before) / 24.0
 
@@ -225,7 +225,7 @@ _WHY_NO_SWAP = "with T below 0.5, a user who has found more than wanted may read
 
 def inverse_square(n: Ints, T: float) -> Floats:
     """Return the weight of INSQ at ranks n, so that rank 1 has the weight 1."""
-    return np.asarray((2.0 * T / (n - 1.0 + 2.0 * T)) ** 2)
+    return np.asarray((2.0 * T) ** 2 / (n - 1.0 + 2.0 * T) ** 2)
 
 
 @register(ir_measures.INSQ)
@@ -277,14 +277,14 @@ class InverseSquaresOfTarget(ExpectedGain):
         >>> measure, qrels = ir_measures.INST(max_rel=10, T=0.25), {"1": {"a": 10, "b": 9, "c": 10}}
         >>> run, changed = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, {"1": {"a": 3.0, "c": 2.0, "b": 1.0}}
         >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
-        [0.867958..., 0.810626...]
+        [0.867365..., 0.809686...]
 
     Lacks exchange:
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels = ir_measures.INST(max_rel=10, T=0.25), {"1": {"a": 10, "b": 9, "c": 10}}
         >>> run, changed = {"1": {"b": 2.0, "c": 1.0}}, {"1": {"a": 2.0, "c": 1.0}}
         >>> [PROVIDER.calc_aggregate([measure], qrels, each)[measure] for each in (run, changed)]
-        [0.790313..., 0.619747...]
+        [0.789480..., 0.618534...]
     """
 
     LACKS = {
@@ -381,6 +381,9 @@ class NearlyReciprocalRank(ExpectedGain):
         last = np.flatnonzero(np.diff(view.topic, append=-1))
         unsatisfied = np.ones(view.levels.topics)
         unsatisfied[view.topic[last]] = reached[last] * (1.0 - gain[last])
+        satisfied = view.sum_by_topic(reached * gain)
+        # Where most are not satisfied, the difference from 1 has more correct digits than the product.
+        unsatisfied = np.where(satisfied < _MOST, 1.0 - satisfied, unsatisfied)
         stopped = view.sum_by_topic(reached * gain * down_to[view.n - 1])
         return reached * self.patience(view.n), stopped + unsatisfied * (known.sum() + rest)
 
