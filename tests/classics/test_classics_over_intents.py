@@ -374,7 +374,7 @@ def test_contributions_by_intent_sum_to_the_score(name):
         (ir_measures.NRBP(beta=-0.1), "NRBP: beta=-0.1 must be a number from 0 to 1"),
         (ir_measures.nNRBP(alpha=math.nan), "nNRBP: alpha=nan must be a number from 0 to 1"),
         ("alpha_nDCG(ties='optimistic')", "ties='optimistic' must be one of 'doc_id', 'expected'"),
-        ("P_IA(ties='expected')", "P_IA needs a cutoff, "),
+        ("P_IA(ties='expected')", "P_IA needs a cutoff: "),
     ],
     ids=str,
 )

@@ -27,8 +27,8 @@ SUBJECTS = [
     m @ 5 if isinstance(m, ir_graded.GradedMeasure) and measure_cases.needs_cutoff(m, m.params) else m
     for m in dict.fromkeys(SUBJECTS)
 ]
-# RBP without rel, and ERR without a cutoff, are left to other providers.
-SUBJECTS = [measure for measure in SUBJECTS if scorer_of(measure) is not None]
+# RBP without rel and ERR without a cutoff are not computed; measures over intents need a further column.
+SUBJECTS = [measure for measure in SUBJECTS if (found := scorer_of(measure)) and not found.needs]
 SCALES = {name: [level for level in scale if level >= 0] for name, scale in measure_cases.SCALES.items()}
 SCORES = np.array(measure_cases.SCORES)
 
@@ -295,8 +295,8 @@ def test_levels_of_padding_are_not_looked_at():
         ("I-rec", "needs the column iteration"),
         ("D-nDCG@10", "needs the column iteration"),
         ("EC(measure='Q')", "needs the column equivalence_class"),
-        ("NumRel(rel=2)", "score_arrays needs measures that ir_graded computes"),
-        ("alpha_nDCG@5", "score_arrays needs measures that ir_graded computes"),
+        ("NumRel(rel=2)", "NumRel takes rel; ir-measures supports rel=1 only"),
+        ("alpha_nDCG@5", "needs the column iteration"),
     ],
 )
 def test_measures_that_need_more_are_errors(measure, needed):

@@ -434,7 +434,7 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
         ),
         (
             lambda absent: ir_graded.compare_judgments(absent, absent, "NumRel(rel=2)", RUN),
-            r"NumRel\(rel=2\): compare_judgments needs measures that ir_graded computes",
+            r"NumRel\(rel=2\): NumRel takes rel; ir-measures supports rel=1 only",
         ),
     ],
 )

@@ -91,6 +91,8 @@ def test_whole_numbers_are_taken_where_ir_measures_declares_floats(measure, para
     assert found == exact
     assert type(found.params[param]) is float
     assert read_measures(f"{measure.NAME}({param}=1)")[0].params == {param: 1.0}
+    if measure.NAME == "Compat" and param == "p":
+        return  # below 1
     if any(provider.supports(exact) for provider in INSTALLED):
         values = [ir_graded.evaluate(one, TABLE, RUN).values for one in (whole, exact)]
         assert values[0].tolist() == values[1].tolist()

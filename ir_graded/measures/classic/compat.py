@@ -39,7 +39,7 @@ class Compatibility(Classic):
     def validate_params(self) -> None:
         super().validate_params()
         if not 0 < self["p"] < 1:
-            example = self.measure(p=0.95)
+            example = self.measure(p=0.9)
             raise ParameterError(f"{self.measure}: p must be above 0 and below 1: for example {example}")
 
     @property
