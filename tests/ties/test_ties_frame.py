@@ -2,6 +2,7 @@
 
 import math
 
+import ir_measures
 import pandas as pd
 import pytest
 from ir_measures import SetAP, infAP
