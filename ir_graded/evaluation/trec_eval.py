@@ -548,8 +548,8 @@ def _judgments(path: str) -> Judgments:
     table, _ = read_as_trec_eval("qrels", path)
     first = first_rows(pl.DataFrame({"topic": table.query_id, "doc": table.doc_id}))
     for wrong, problem in (
-        (table.value != np.floor(table.value), "level is not a whole number; `ir_graded evaluate` reads it"),
-        (first != np.arange(first.size), "appears twice; keep one of the lines"),
+        (table.value != np.floor(table.value), "the level is not a whole number; use `ir_graded evaluate`"),
+        (first != np.arange(first.size), "the document appears twice; keep one of the lines"),
     ):
         for row in np.flatnonzero(wrong)[:1].tolist():
             raise errors.InputError(f"{table.in_kind(row)}: {problem}")
