@@ -506,8 +506,8 @@ def measures_of(texts: Iterable[str]) -> list[Measure]:
             pairs = one.parameters(given or one.default)
         except ValueError:
             expected = "none" if one.parameters is _none else one.default or "1=3.5,2=9"
-            problem = f"cannot read the parameters {given!r}; expected {expected}"
-            raise errors.ParameterError(f"{one.name}: {problem}") from None
+            problem = f"{one.name}: cannot read the parameters {given!r}; expected {expected}"
+            raise errors.ParameterError(problem) from None
         typed_end = f"_{given}" if given else ""
         found += [replace(one, name=one.name + (end or typed_end), parameter=value) for end, value in pairs]
     return found
@@ -547,11 +547,9 @@ def _judgments(path: str) -> Judgments:
     """Read qrels with whole levels; topics are in bytewise order."""
     table, _ = read_as_trec_eval("qrels", path)
     first = first_rows(pl.DataFrame({"topic": table.query_id, "doc": table.doc_id}))
-    for wrong, problem in (
-        (table.value != np.floor(table.value), "the level is not a whole number; use `ir_graded evaluate`"),
-        (first != np.arange(first.size), "the document appears twice; keep one of the lines"),
-    ):
-        for row in np.flatnonzero(wrong)[:1].tolist():
-            raise errors.InputError(f"{table.in_kind(row)}: {problem}")
+    for row in np.flatnonzero(table.value % 1)[:1].tolist():
+        raise errors.InputError(f"{table.in_kind(row)}: the level must be whole; see `ir_graded evaluate`")
+    for row in np.flatnonzero(first != np.arange(first.size))[:1].tolist():
+        raise errors.InputError(f"{table.in_kind(row)}: the document appears twice; keep one of the lines")
     by_topic = table.query_id.arg_sort().to_numpy().astype(np.int64)
     return replace(from_table(table[by_topic]), in_double_precision=True)

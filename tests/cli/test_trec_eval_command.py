@@ -232,7 +232,7 @@ def test_unknown_names_and_parameters_are_rejected(command, name, parts):
     [
         (QRELS + "1 0 d\n", RUN, ["qrels, line 7: expected 4 fields"]),
         ("# comment\n" + QRELS + "1 0 d high\n", RUN, ["qrels, line 8: level 'high'"]),
-        (QRELS + "1 0 d 0.5\n", RUN, ["qrels, line 7", "level is not a whole number"]),
+        (QRELS + "1 0 d 0.5\n", RUN, ["qrels, line 7", "the level must be whole"]),
         (QRELS + "1 1 n 0\n", RUN, ["topic '1', document 'n' (qrels, line 7): the document appears twice"]),
         (QRELS, RUN + "# comment\n\n1 Q0 d 1 2\n", ["run0, line 9: expected 6 fields"]),
         (QRELS, RUN + "1 Q0 d 1 high r more\n", ["run0, line 7: score 'high'"]),
