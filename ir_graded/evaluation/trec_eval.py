@@ -495,9 +495,9 @@ def measures_of(texts: Iterable[str]) -> list[Measure]:
     typed: dict[str, str] = {}
     for text in texts:
         name, _, given = text.partition(".")
-        if name not in GROUPS and name not in _NAMES:
+        if name not in [*_NAMES, *GROUPS] or text == f"{name}.":
             hint = errors.did_you_mean(name, [*_NAMES, *GROUPS])
-            raise errors.UnknownMeasureError(f"trec_eval has no measure {name!r}{hint and '; '}{hint}")
+            raise errors.UnknownMeasureError(f"trec_eval has no measure {text!r}{hint and '; '}{hint}")
         typed |= {one: typed.get(one) or given for one in GROUPS.get(name, [name])}
     found: list[Measure] = []
     for one in (one for one in MEASURES if one.name in typed):
@@ -537,9 +537,7 @@ def ranked_lists(qrels: str, runs: Iterable[str], options: Options) -> Iterator[
             raise errors.NoSharedTopicsError(f"{path} and {qrels} share no topic")
         if absent and not options.complete:
             lacks = f"{path} lacks {len(absent)} of {len(lists.names)} topics: {errors.format_ids(absent)}"
-            warnings.warn(
-                f"{lacks}; only the others count (with -c all)", errors.CoverageWarning, stacklevel=2
-            )
+            warnings.warn(f"{lacks}; they count only with -c", errors.CoverageWarning, stacklevel=2)
         yield lists
 
 

@@ -101,10 +101,7 @@ def test_topics_are_those_of_both_files(command):
         ["all", "1"],
         ["all", "0.5667"],
     ]
-    assert (
-        result[2]
-        == "ir_graded: warning: run0 lacks 1 of 2 topics: '2'; only the others count (with -c all)\n"
-    )
+    assert result[2] == "ir_graded: warning: run0 lacks 1 of 2 topics: '2'; they count only with -c\n"
 
 
 def test_option_c_counts_all_topics_of_the_qrels(command):
@@ -208,6 +205,8 @@ def test_sets_of_names():
     [
         ("ndgc", ["trec_eval has no measure 'ndgc'", "did you mean 'ndcg'"]),
         ("prefs_simp", ["trec_eval has no measure 'prefs_simp'"]),
+        ("P.", ["trec_eval has no measure 'P.'; did you mean 'P'"]),
+        ("official.5", ["runid: cannot read the parameters '5'; expected none"]),
         ("map.5", ["map: cannot read the parameters '5'; expected none"]),
         ("P.5,x", ["P: cannot read the parameters '5,x'; expected 5,10,15"]),
         ("P.0,5", ["P: cannot read"]),
