@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -46,6 +47,35 @@ def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None
         (piece,) = read_parquet(kind, path)
         return _of_parquet(kind, path, *piece)
     return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
+
+
+#: A line that begins with a number sign, and what follows the six fields of a line of a run.
+_COMMENT = re.compile(rb"\n[ \t]*#[^\n]*")
+_FURTHER = re.compile(rb"(\n[^\S\n]*(?:\S+[^\S\n]+){5}\S+)[^\n]*")
+
+
+def read_as_trec_eval(kind: Kind, path: str | os.PathLike[str]) -> tuple[Table, str]:
+    """Read TREC lines as trec_eval does: without comments, and without fields of a run behind its tag.
+
+    Returns the rows, and the last field that is read of the last line, which is the tag of a run.
+    """
+    check_fork()
+    where = os.fspath(path)
+    data = b"\n" + read_text(where)
+    if b"#" in data:
+        data = _COMMENT.sub(b"\n", data)
+    trec = named(kind, "trec")
+    assert isinstance(trec, Format)  # noqa: S101  # for the type checker
+    trec = trec.named(trec.width)
+    try:
+        table = _read_lines(where, trec, lambda: data[1:])
+    except FileFormatError:
+        if kind == "qrels":
+            raise
+        data = _FURTHER.sub(rb"\1", data)
+        table = _read_lines(where, trec, lambda: data[1:])
+    last = data.rstrip().rpartition(b"\n")[2].split()
+    return table, last[-1].decode() if last else ""
 
 
 def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
