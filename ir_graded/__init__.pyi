@@ -14,6 +14,7 @@ from .evaluation.judgment_comparison import (
     JudgmentComparison as JudgmentComparison,
     compare_judgments as compare_judgments,
 )
+from .evaluation.overlap import RunOverlaps as RunOverlaps, rbo as rbo, rbo_matrix as rbo_matrix
 from .evaluation.run_comparison import compare_runs as compare_runs
 from .evaluation.score_intervals import ScoreIntervals as ScoreIntervals, score_intervals as score_intervals
 from .evaluation.scores import Scores as Scores

@@ -62,6 +62,7 @@ TASKS: dict[str, Task] = {
         ":doc:`/meta`.",
         (
             "evaluation.run_comparison",
+            "evaluation.overlap",
             "meta.differences",
             "meta.ranks",
             "meta.collections",

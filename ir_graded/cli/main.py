@@ -23,7 +23,7 @@ from .compare import compare
 from .evaluate import demo, evaluate, explain, passages
 from .measures import measures
 from .report import report
-from .statistics import across, judgments, meta, plan, ranks, significance, statistics
+from .statistics import across, judgments, meta, plan, ranks, rbo, significance, statistics
 from .trec_eval import trec_eval
 
 #: Options by the parameters they set, which messages name.
@@ -76,7 +76,7 @@ def commands() -> None:
 
 
 for command in (
-    *(evaluate, compare, ranks, across, explain, meta, significance, plan, judgments, statistics),
+    *(evaluate, compare, ranks, across, rbo, explain, meta, significance, plan, judgments, statistics),
     *(measures, passages, demo, report, trec_eval),
 ):
     commands.add_command(command)

@@ -9,14 +9,17 @@ from typing import Any
 import click
 
 from ir_graded import meta as statistics_of
+from ir_graded.core.segments import exact_sum
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
+from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.evaluation.scores import Scores
+from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
-from .output import FORMATS, Leaderboard, frame_text, show
+from .output import ALL_TOPICS, FORMATS, Leaderboard, frame_text, show
 from .sources import Source
 
 
@@ -288,3 +291,38 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
     if output in ("table", "markdown"):
         tables.append(frame_text(summary, labels[:2], output, places))
     show("\n\n".join(tables))
+
+
+@click.command()
+@options.runs
+@options.of(rbo_matrix)
+@sources.folder
+@options.table
+def rbo(
+    runs: tuple[str, ...], score: str, folder: str | None, output: str, places: int, **chosen: Any
+) -> None:
+    """Compare RUNs by rank-biased overlap (RBO). No judgments are needed.
+
+    For two RUNs it prints each topic with a lower bound (min), an upper bound (max), their difference (res)
+    and an extrapolated value (ext), then the means as topic 'all'; with --score only that value. For more
+    RUNs it prints the mean of --score for each pair.
+    """
+    import pandas as pd
+
+    named = named_runs(list(runs))
+    if len(named) == 1:
+        raise click.UsageError("give at least two RUNs")
+    if len(named) == 2:  # noqa: PLR2004  # topic by topic
+        if folder is not None:
+            raise click.UsageError("--plot needs at least three RUNs")
+        topics = overlap_of(*named.values(), **chosen).set_index("query_id")
+        topics = topics[[score]] if options.given("score") else topics
+        means = exact_sum(topics.to_numpy().T) / len(topics)
+        table = pd.concat([topics, pd.DataFrame([means], [ALL_TOPICS], topics.columns)])
+        show(frame_text(table, ["query_id"], output, places))
+        return
+    sources.prepare_folder(folder)
+    found = rbo_matrix(named, score=score, **chosen)
+    show(frame_text(found.to_frame(), ["run"], output, places, "other"))
+    if folder is not None:
+        sources.write_figures({"rbo": found.plot()}, folder)

@@ -283,24 +283,32 @@ class Judgments:
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     """Return judgments from a dict of dicts, query_id -> doc_id -> level."""
-    items = list(qrels.items())  # one snapshot, in case another thread adds topics
+    query_ids, names, topic, doc_ids, levels = rows_of_dicts("qrels", qrels)
+    return Judgments(query_ids, names, Levels.of(len(names), topic, levels), doc_ids)
+
+
+def rows_of_dicts(
+    kind: str, topics_of: Mapping[Any, Any]
+) -> tuple[list[Any], list[str], Ints, list[str], Floats]:
+    """Return query_ids and their text, and topic, doc_id and value of each row of a dict of dicts."""
+    items = list(topics_of.items())  # one snapshot, in case another thread adds topics
     if problem := frame_in_dicts(dict(items)):
-        raise InputError(f"qrels: {problem}")
+        raise InputError(f"{kind}: {problem}")
     query_ids, topics = [query_id for query_id, _ in items], [docs for _, docs in items]
-    names = text_ids(query_ids, "query_id", "qrels")
+    names = text_ids(query_ids, "query_id", kind)
     for name, docs in zip(names, topics, strict=True):
         if not isinstance(docs, Mapping):
-            hint = f": {SWAPPED}" if isinstance(docs, (str, os.PathLike)) else ""
+            hint = f": {SWAPPED}" if kind == "qrels" and isinstance(docs, (str, os.PathLike)) else ""
             raise InputError(
-                f"qrels: topic {name!r}: expected a dict from doc_id to level, found {short_repr(docs)}{hint}"
+                f"{kind}: topic {name!r}: expected a dict from doc_id to {VALUE_NAMES[kind]}, found "
+                f"{short_repr(docs)}{hint}"
             )
     doc_ids: list[str] = []
-    levels: list[Floats] = []
-    with unchanged("qrels", names, topics):
+    values: list[Floats] = []
+    with unchanged(kind, names, topics):
         for name, docs in zip(names, topics, strict=True):
-            doc_ids += text_ids(list(docs), "doc_id", f"qrels: topic {name!r}")
-            levels.append(numbers_of("qrels", name, docs))
-    counts = np.array([level.size for level in levels], dtype=np.int64)
+            doc_ids += text_ids(list(docs), "doc_id", f"{kind}: topic {name!r}")
+            values.append(numbers_of(kind, name, docs))
+    counts = np.array([value.size for value in values], dtype=np.int64)
     topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
-    flat = np.concatenate(levels) if levels else np.zeros(0)
-    return Judgments(query_ids, names, Levels.of(len(names), topic, flat), doc_ids)
+    return query_ids, names, topic, doc_ids, np.concatenate(values) if values else np.zeros(0)

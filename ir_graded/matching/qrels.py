@@ -39,7 +39,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     values = {name: table.values(facet) for name, facet in facets.items() if facet is not SPAN}
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = at_rows(table.query_id, first)
-    topic = _numbers(table.query_id, names)
+    topic = topic_numbers(table.query_id, names)
     articles, note = articles_of(table, topic), ""
     if articles is None:
         kept, document, level, note = _without_repetitions(table, topic)
@@ -83,7 +83,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     )
 
 
-def _numbers(query_id: pl.Series, names: pl.Series) -> Ints:
+def topic_numbers(query_id: pl.Series, names: pl.Series) -> Ints:
     """Return the position in ``names`` of the topic of each row."""
     numbers = query_id.replace_strict(names, pl.arange(len(names), eager=True), return_dtype=pl.Int64)
     return np.array(numbers.to_numpy(), dtype=np.int64)

@@ -7,26 +7,30 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ir_graded._utils.threads import in_threads
+from ir_graded._utils.threads import check_fork, in_threads
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
-from ir_graded.core.segments import Ints
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, printable
 from ir_graded.io.files import read_file, run_pieces
-from ir_graded.io.table import Table, at_rows
+from ir_graded.io.sources import table_of
+from ir_graded.io.table import Table, as_strings, at_rows
 from ir_graded.io.values import describe_document
 
-from .articles import articles_of, ranked_rows
-from .judgments import Judgments, Keys, comparable, document_keys
+from .articles import articles_of, one_row_an_article, ranked_rows
+from .judgments import Judgments, Keys, comparable, document_keys, rows_of_dicts
+from .qrels import topic_numbers
 
 #: Bytes of a file, and rows of a table, that a thread processes at a time: few enough for the processor
 #: cache, enough to outweigh the overhead of calls.
@@ -153,6 +157,41 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
     hits = ranking.Hits(score, topic, doc_ids, every)
     rank, _ = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
     return topic, table.doc_id, rank
+
+
+@dataclass(frozen=True, eq=False)
+class RunRows:
+    """All documents of a run, in any order.
+
+    Attributes:
+        query_ids: the topics as objects of the caller.
+        names: the topics as text.
+        topic: position of the topic of each document among them.
+        doc_id: the documents.
+        score: their scores, none of them missing.
+    """
+
+    query_ids: list[Any]
+    names: list[str]
+    topic: Ints
+    doc_id: pl.Series
+    score: Floats
+
+
+def rows_of_run(run: Any) -> RunRows:
+    """Return the documents of a run of any form; of passages, each article with its largest score."""
+    if isinstance(run, Mapping):
+        check_fork()
+        query_ids, names, topic, doc_ids, score = rows_of_dicts("run", run)
+        return RunRows(query_ids, names, topic, as_strings(doc_ids, "run: doc_id"), score)
+    table = table_of("run", run)
+    table.check_values()
+    table = one_row_an_article(table)
+    first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
+    named = at_rows(table.query_id, first)
+    topic = topic_numbers(table.query_id, named)
+    _check_duplicates(table, topic, document_keys(topic, table.doc_id))
+    return RunRows(table.query_objects(first), named.to_list(), topic, table.doc_id, table.value)
 
 
 def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:

@@ -84,6 +84,7 @@ OPTIONS: dict[str, Number | _Rule] = {
     "n_topics": Number(
         f"None or a whole number from 2 to {MOST_TOPICS:,}", 2, MOST_TOPICS, whole=True, none=True
     ),
+    "p": _SHARE,
     "power": _SHARE,
     "power_tuning": Number("None or a number in [0, 1]", 0, 1, none=True),
     "progress": _Rule(

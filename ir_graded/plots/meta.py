@@ -111,8 +111,18 @@ def swap_curves(results: Results, ax: Axes | None = None) -> Figure:
 
 def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> Figure:
     """Plot Kendall's tau of all pairs of measures in colour, with numbers for up to ten measures."""
-    values = taus.to_numpy(dtype=np.float64)
-    names = list(taus.index)
+    return _heat_map(taus, "Kendall's tau-b" if tied else "Kendall's tau", ax)
+
+
+def overlap_heat_map(overlap: pd.DataFrame, label: str = "mean RBO", ax: Axes | None = None) -> Figure:
+    """Plot the rank-biased overlap of all pairs of runs in colour, with numbers for up to ten runs."""
+    return _heat_map(overlap, label, ax)
+
+
+def _heat_map(pairs: pd.DataFrame, label: str, ax: Axes | None) -> Figure:
+    """Plot values up to 1 of all pairs, from the tenth below the lowest."""
+    values = pairs.to_numpy(dtype=np.float64)
+    names = list(pairs.index)
     with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
         lowest = float(np.nanmin(values, initial=1.0))
         bottom = min(np.floor(lowest * 10) / 10, 0.9)
@@ -120,7 +130,7 @@ def tau_heat_map(taus: pd.DataFrame, *, tied: bool, ax: Axes | None = None) -> F
         if len(names) <= _MAX_ANNOTATED:
             style.annotate_cells(axes, values, values > bottom + 0.65 * (1 - bottom), _two_decimals)
         _label_cells(axes, names)
-        _draw_colour_bar(axes, image, "Kendall's tau-b" if tied else "Kendall's tau")
+        _draw_colour_bar(axes, image, label)
     return style.figure_of(axes)
 
 

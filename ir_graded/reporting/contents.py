@@ -18,6 +18,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
 from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.overlap import overlaps_with
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.score_intervals import (
     OnlyRelevantError,
@@ -68,6 +69,8 @@ class Contents:
     rng: int
     command: str
     title: str = ""
+    #: Mean rank-biased overlap of each run with the baseline; None without a baseline.
+    overlap: list[float] | None = None
 
     @property
     def best_first(self) -> list[int]:
@@ -117,7 +120,7 @@ def collect(  # noqa: PLR0913  # those of report
     last = interval_depth(measures, depth, n_samples, confidence, rng) if n_samples else 0
     request = Request(measures, qrels)
     request.take(named)
-    if n_samples:
+    if n_samples or baseline is not None:
         request.reread()
     here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
     in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
@@ -133,8 +136,9 @@ def collect(  # noqa: PLR0913  # those of report
         scores, confidence=confidence, n_resamples=n_resamples, weights=weights, rng=rng
     )
     alpha = round(1 - confidence, 12)
-    tests, of_ranks = None, None
+    tests, of_ranks, overlap = None, None, None
     if baseline is not None:
+        overlap = overlaps_with(baseline, request.runs, request.judgments)
         tests = differences(
             scores, baseline, test=test, correction=correction, alpha=alpha, weights=weights, rng=rng
         )
@@ -165,6 +169,7 @@ def collect(  # noqa: PLR0913  # those of report
         rng,
         command,
         title,
+        overlap,
     )
 
 
