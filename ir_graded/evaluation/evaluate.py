@@ -254,7 +254,7 @@ class Request:
         self, work: Callable[[MatchedRun], Result], lowest: float, judgments: Judgments | None = None
     ) -> Iterator[Result]:
         """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
-        # Other providers of ir-measures may not support concurrent runs.
+        # Measures that others define need the rows of the runs.
         return match_runs(judgments or self.judgments, self.runs, lowest, work, whole=bool(self._others))
 
     def scores(

@@ -163,9 +163,7 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     rel have no contributions of judged documents and raise an error.
 
     Args:
-        measure: a measure object or string of this package, or one of ir-measures that ``evaluate`` computes
-            itself: AP, RR, nDCG, P, R, Rprec, Success, Bpref, infAP, RBP, ERR, Judged, NumRet(rel=1), SetP,
-            SetR, SetF.
+        measure: a measure object or string of this package or of ir-measures.
         qrels: qrels in any form of ``evaluate``.
         run: one run in any form of ``evaluate``.
         query_id: the topic; ids are compared as text.

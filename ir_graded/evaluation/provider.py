@@ -282,7 +282,7 @@ def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -
 
 
 def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -> dict[Measure, Scorer]:
-    """Return the scorers of measures for a function that takes no measures of other providers.
+    """Return the scorers of measures for a function that takes none that others define.
 
     ``refused`` is what else it does not take: 'passages', further 'columns', 'ties'. Raises ParameterError.
     """

@@ -53,7 +53,7 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: the qrels or a run cannot be scored.
-        ParameterError: another provider of ir-measures computes a measure, or no measure is given.
+        ParameterError: a measure is not computed here, it has no mean over the orders, or none is given.
 
     Example:
         >>> import ir_graded

@@ -1,4 +1,4 @@
-"""The classic measures of ir-measures, computed together with the graded measures in one pass over a run.
+"""The measures of ir-measures, computed together with the graded measures in one pass over a run.
 
 Levels that are not whole numbers, which the providers of ir-measures reject, are supported.
 """

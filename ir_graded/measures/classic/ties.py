@@ -52,9 +52,7 @@ class TiedClassic(GradedMeasure):
 
     def validate_params(self) -> None:
         if scorer_of(self.measure) is None:
-            raise ParameterError(
-                f"{self}: ir_graded does not compute {self.measure}, and other providers do not support ties"
-            )
+            raise ParameterError(f"{self}: ir_graded does not compute {self.measure}, so ties has no effect")
         self.scorer.validate_params()
         self.validated = True
 
@@ -125,9 +123,7 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     check_computable(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
-        raise ParameterError(
-            f"ir_graded does not compute {measure}, and other providers do not support ties={ties!r}"
-        )
+        raise ParameterError(f"ir_graded does not compute {measure}, so ties={ties!r} has no effect")
     if ties == TIES.default or not classic.RANKED:
         return measure
     return TIED_CLASSICS[measure.NAME](**measure.params, ties=ties)
