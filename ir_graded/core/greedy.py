@@ -62,10 +62,12 @@ def greedy_list(levels: Levels, relevant: Bools, a: float, depth: float) -> Judg
         if (value != best[close]).any():
             value = rounded(value)
         close = close[np.lexsort((number[order[following[close]]], value, topic[close]))]
-        takes = close[np.flatnonzero(np.diff(topic[close], append=-1))]
+        takes = close[np.append(topic[close[1:]] != topic[close[:-1]], True)]
         chosen.append(document[order[following[takes]]])
         following[takes] += 1
-        taken[intent[np.isin(of_set, takes)]] += 1
+        is_taken = np.zeros(begin.size, dtype=np.bool_)
+        is_taken[takes] = True
+        taken[intent[is_taken[of_set]]] += 1
     found = np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
     rank = np.repeat(np.arange(1, len(chosen) + 1), [step.size for step in chosen])
     by_topic = np.argsort(levels.topic[found], kind="stable")

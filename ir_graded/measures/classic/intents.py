@@ -34,6 +34,8 @@ from .precision import AveragePrecision, Precision, Success
 _WHY_NO_IDEAL = "one list is rarely the best for every intent"
 #: Weights below this change no digit of a score.
 _NEGLIGIBLE = 1e-18
+#: Number of ranks of an ideal list that measures with smaller cutoffs share.
+_SHARED = 64
 #: Number of ranks of a norm that are summed at a time.
 _CHUNK = 1 << 20
 
@@ -198,9 +200,9 @@ class OverIdeal(Novelty):
         return levels.kept(("sum of the ideal list", str(self.measure)), lambda: self._sum_of_ideal(levels))
 
     def _sum_of_ideal(self, levels: Levels) -> Floats:
-        grades = self.grades(levels.by_intent.levels)
-        key = ("greedy list", self.a, self.depth, *grades.key)
-        run = levels.kept(key, lambda: greedy_list(levels, grades.relevant, self.a, self.depth))
+        grades, depth = self.grades(levels.by_intent.levels), max(self.depth, _SHARED)
+        key = ("greedy list", self.a, depth, *grades.key)
+        run = levels.kept(key, lambda: greedy_list(levels, grades.relevant, self.a, depth))
         lists = derived.by_intent(Views(levels, run), grades, judged_only=False)
         return self.total(levels, self.listed.score(lists))
 
