@@ -35,17 +35,21 @@ DEPTH = 1000
 
 
 def every_measure() -> list[Measure]:
-    """Return all measures that the package computes, with as few parameters as they need."""
+    """Return all measures that Spark supports, with as few parameters as they need."""
     some: tuple[dict[str, Any], ...] = ({}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10})
     bare = [*REGISTRY.values(), *(kind.MEASURE for kind in CLASSICS.values())]
     kinds = {type(measure): measure.SUPPORTED_PARAMS.keys() for measure in bare}
     found = ([kind(**params) for params in some if params.keys() <= takes] for kind, takes in kinds.items())
-    return [next(filter(_is_complete, variants)) for variants in found]
+    complete = (next(filter(_is_complete, variants), None) for variants in found)
+    return [measure for measure in complete if measure is not None]
 
 
 def _is_complete(measure: Measure) -> bool:
     required = (name for name, param in measure.SUPPORTED_PARAMS.items() if param.required)
-    return scorer_of(measure) is not None and all(name in measure.params for name in required)
+    scorer = scorer_of(measure)
+    if scorer is None or scorer.further_columns or scorer.NEEDS_QRELS_ORDER:
+        return False
+    return all(name in measure.params for name in required)
 
 
 def write(folder: Path, millions: float, *, passages: bool) -> None:

@@ -31,7 +31,7 @@ def collections_for(measure, seeds=SEEDS):
 
 
 @pytest.mark.slow
-@each_classic
+@pytest.mark.parametrize("name", cases.OF_DOCUMENTS)
 def test_equal_to_the_provider_of_ir_measures(name):
     measures = cases.supported(name)
     assert measures
@@ -99,7 +99,7 @@ def batches():
     Its provider of trec_eval adds nDCG and counts to the first call of trec_eval, even if that call has
     other gains or judged_only.
     """
-    measures = [measure for name in CLASSICS if name != "RBP" for measure in cases.supported(name)]
+    measures = [measure for name in cases.OF_DOCUMENTS if name != "RBP" for measure in cases.supported(name)]
     measures = [measure for measure in measures if not cases.is_by_gdeval(measure)]
     alone = [
         measure for measure in measures if measure.params.get("gains") or measure.NAME in ("NumRet", "NumQ")

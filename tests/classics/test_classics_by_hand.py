@@ -3,6 +3,7 @@
 from math import log2
 
 import pytest
+from classics.classic_cases import OF_DOCUMENTS
 from ir_measures import (
     AP,
     ERR,
@@ -25,7 +26,6 @@ from ir_measures import (
 )
 
 import ir_graded
-from ir_graded.measures.classic import CLASSICS
 
 #: x is unjudged, and d has a negative level; e is not retrieved. Ranking: x a c d b.
 QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}
@@ -97,7 +97,7 @@ CASES = [
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_classics_equal_values_by_hand():
-    assert {measure.NAME for measure, _ in CASES} == set(CLASSICS)
+    assert {measure.NAME for measure, _ in CASES} == set(OF_DOCUMENTS)
     for measure, expected in CASES:
         found = ir_graded.evaluate(measure, QRELS, RUN).values.item()
         assert found == pytest.approx(expected, abs=1e-12), measure

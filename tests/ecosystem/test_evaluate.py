@@ -93,7 +93,6 @@ def test_unknown_and_unsupported_measures_are_rejected():
 
 @pytest.mark.parametrize("measure", ["alpha_nDCG@10", "ERR_IA@10", "NRBP", "AP_IA", "StRecall@10", "P_IA@5"])
 def test_diversity_measures_need_intents(measure):
-    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
     with pytest.raises(InputError, match=rf"^{measure} needs intents, but the qrels have no column"):
         evaluate(["Q", measure], QRELS, RUN)
 

@@ -20,7 +20,7 @@ from ir_graded.errors import NoSharedTopicsError, ParameterError
 from ir_graded.matching.judgments import from_dicts
 from ir_graded.matching.match import match_run
 from ir_graded.measures import REGISTRY
-from ir_graded.measures.classic import CLASSICS, scorer_of
+from ir_graded.measures.classic import scorer_of
 
 WITHOUT = {"NumQ", "NumRel"}
 
@@ -62,7 +62,7 @@ def assert_columns_agree(measure, found):
         assert (frame["cg"] <= frame["cg_star"] * (1 + 1e-12)).all()
 
 
-@pytest.mark.parametrize("name", sorted(CLASSICS))
+@pytest.mark.parametrize("name", sorted(classic_cases.OF_DOCUMENTS))
 @pytest.mark.parametrize("seed", range(3))
 def test_contributions_to_classics_sum_to_the_score(name, seed):
     """All parameters, on whole arrays."""

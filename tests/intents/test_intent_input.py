@@ -212,9 +212,8 @@ def test_spans_beside_measures_over_intents_warn_once():
     by_intent = [table.assign(query_id="t#" + table["iteration"]) for table in tables]
     assert ir_graded.evaluate("CharR", *by_intent).values.tolist() == [[[1.0, 0.0]]]
     ir_graded.evaluate("CharR", qrels, run)
-    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
-    for measures, first in ((["StRecall@3", "CharR"], r"StRecall@3"), (["StRecall@3", "I-rec@3"], "I-rec@3")):
-        with pytest.warns(CoverageWarning, match=words.format(first)) as caught:
+    for measures in (["StRecall@3", "CharR"], ["StRecall@3", "I-rec@3"]):
+        with pytest.warns(CoverageWarning, match=words.format("StRecall@3")) as caught:
             ir_graded.evaluate(measures, qrels, run)
         assert [one.filename for one in caught] == [__file__]
 
@@ -326,7 +325,6 @@ def test_qrels_without_intents_are_rejected(qrels):
         value(qrels, "D(measure='Q')@10")
     with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
         value(qrels, intents={"t": {"1": 1}})
-    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
     with pytest.raises(InputError, match=r"^StRecall@5 needs intents"):
         value(qrels, "StRecall@5")
 

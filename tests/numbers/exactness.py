@@ -18,8 +18,7 @@ if __name__ == "__main__":
 
 import number_cases as cases
 import passage_precision
-
-from ir_graded.measures.classic import CLASSICS
+from classics.classic_cases import OF_DOCUMENTS as CLASSICS
 
 SCALES = [(0, 1, 2, 3), (0, 0.1, 0.7, 1, 1 / 3 + 1, 2.75)]
 TITLES = ("ordinary", "ends", "long")

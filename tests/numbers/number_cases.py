@@ -7,11 +7,11 @@ import random
 from decimal import Decimal
 from itertools import combinations
 
+from classics.classic_cases import OF_DOCUMENTS as CLASSICS
 from measures import measure_cases
 from reference import ranked
 
 from ir_graded.evaluation.provider import PROVIDER
-from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Whole
 
 #: Every measure of ranked lists by name; a measure with a stop appears with each stop.

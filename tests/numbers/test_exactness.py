@@ -10,12 +10,12 @@ import exactness
 import number_cases as cases
 import passage_precision
 import pytest
+from classics.classic_cases import OF_DOCUMENTS as CLASSICS
 from reference import passages, ranked
 
 from ir_graded import InputError
 from ir_graded.core.facets import SPAN
 from ir_graded.measures import REGISTRY
-from ir_graded.measures.classic import CLASSICS
 
 pytestmark = pytest.mark.slow
 
