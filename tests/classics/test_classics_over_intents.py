@@ -87,7 +87,7 @@ def drawn(rng, name):
     supported = CLASSICS[name].MEASURE.SUPPORTED_PARAMS
     offered = {
         "cutoff": [1, 2, 5, 10, 30, 1000],
-        "rel": [1, 2, 3],
+        "rel": [-1, 0, 1, 2, 3],
         "judged_only": [True],
         "alpha": [0.0, 0.1, 0.2, 0.3, 0.5, 0.9, 1.0],
         "beta": [0.0, 0.3, 0.5, 0.8, 1.0],
@@ -413,3 +413,67 @@ def test_the_name_with_ties_prints_and_reads_back():
     assert PROVIDER.qrel_inputs([measure]) == ["query_id", "doc_id", "relevance", "iteration"]
     with pytest.raises(InputError, match="needs intents"):
         ir_graded.evaluate(measure, {"1": {"a": 1}}, {"1": {"a": 1.0}})
+
+
+# -------------------------------------------------------------------------------------------- pyndeval
+
+#: Measures with cutoffs that pyndeval has; it has no condensed lists.
+PEERS = {
+    "alpha_DCG": [{"cutoff": 5}, {"cutoff": 20}, {"alpha": 0.0, "cutoff": 10}, {"alpha": 1.0, "cutoff": 3}],
+    "alpha_nDCG": [{"cutoff": 1}, {"cutoff": 20}, {"alpha": 0.0, "cutoff": 10}, {"rel": 0, "cutoff": 5}],
+    "ERR_IA": [{"cutoff": 2}, {"cutoff": 20}, {"cutoff": 10, "rel": 2}],
+    "nERR_IA": [{"cutoff": 1}, {"cutoff": 20}, {"cutoff": 10, "rel": 2}],
+    "NRBP": [{}, {"alpha": 0.3, "beta": 0.8}, {"rel": 2}],
+    "nNRBP": [{}, {"alpha": 0.0, "beta": 0.3}, {"rel": 2}],
+    "AP_IA": [{}, {"rel": 2}, {"rel": 0}],
+    "P_IA": [{"cutoff": 1}, {"cutoff": 20}, {"cutoff": 5, "rel": 2}],
+    "StRecall": [{"cutoff": 1}, {"cutoff": 20}, {"cutoff": 5, "rel": 2}],
+}
+
+
+def beside_pyndeval(measure, seed, topics=600):
+    """Return the scores of this package and of pyndeval on random topics, without ties."""
+    rng = random.Random(seed)  # noqa: S311
+    drawn_topics = {str(n): random_topic(rng) for n in range(topics)}
+    qrels = rows_of({name: topic.levels for name, topic in drawn_topics.items()})
+    run = run_of({name: topic.retrieved for name, topic in drawn_topics.items()})
+    ours = {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+    theirs = {
+        metric.query_id: metric.value for metric in ir_measures.pyndeval.iter_calc([measure], qrels, run)
+    }
+    assert len(ours) == topics
+    return np.array(list(ours.values())), np.array([theirs.get(name, 0.0) for name in ours])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_topics_equal_pyndeval(name):
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    for params in PEERS[name]:
+        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params), name)
+        undefined = np.isnan(theirs)
+        assert not undefined.any() or name == "nNRBP"
+        assert not ours[undefined].any()
+        # Of the ideal list of nNRBP, pyndeval has 20 ranks.
+        limit = params.get("beta", 0.5) ** 20 if name == "nNRBP" else 2e-15
+        assert np.abs(ours - theirs)[~undefined].max() <= limit
+        assert np.unique(ours.round(9)).size > 4
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.2, 0.3, 0.9])
+def test_only_greedy_ties_differ_from_pyndeval(alpha):
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    for name in ("alpha_nDCG", "nNRBP"):
+        params = {"alpha": alpha} if name == "nNRBP" else {"alpha": alpha, "cutoff": 20}
+        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params), f"{name} {alpha}")
+        difference = np.abs(ours - np.nan_to_num(theirs))
+        assert difference.max() < 1e-3
+        assert (difference > 1e-6).mean() < 0.03
+
+
+def test_at_rank_1_pyndeval_does_not_divide():
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    levels = {"i": {"a": 1}, "j": {"a": 1}, "k": {"b": 1}}
+    for measure in (ir_measures.alpha_DCG @ 1, ir_measures.ERR_IA @ 1):
+        call = [measure], rows_of({"1": levels}), run_of({"1": ["a"]})
+        assert PROVIDER.calc_aggregate(*call) == {measure: pytest.approx(2 / 3)}
+        assert ir_measures.pyndeval.calc_aggregate(*call) == {measure: 2.0}

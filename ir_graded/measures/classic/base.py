@@ -55,7 +55,8 @@ class Classic(Scorer):
 
     @property
     def cut(self) -> Cut:
-        return Cut(float(self["rel"] or 1), bool(self["judged_only"]), self["cutoff"])
+        rel = self["rel"]
+        return Cut(1.0 if rel is None else float(rel), bool(self["judged_only"]), self["cutoff"])
 
 
 class LinearClassic(Classic):

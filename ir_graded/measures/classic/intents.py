@@ -28,7 +28,7 @@ from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.params import CUTOFF, MEAN_TIES
 from ir_graded.measures.stopping import safe_divide
 
-from .base import Classic, register
+from .base import Classic, is_natural, register
 from .precision import AveragePrecision, Precision, Success
 
 _WHY_NO_IDEAL = "one list is rarely the best for every intent"
@@ -87,6 +87,10 @@ class IntentClassic(Classic):
         intents = levels.by_intent
         relevant = derived.relevant_intents(intents, self.grades(intents.levels))
         return segments.count(intents.topic[relevant], levels.topics).astype(np.float64)
+
+    def is_defined(self) -> bool:
+        # Documents of level 0 or below can be relevant.
+        return type(self["rel"]) is int and (self["cutoff"] is None or is_natural(self["cutoff"]))
 
     def validate_params(self) -> None:
         super().validate_params()
