@@ -3,6 +3,7 @@
 import math
 import random
 import re
+from functools import cache
 
 import ir_measures
 import numpy as np
@@ -144,14 +145,18 @@ def test_a_list_can_be_better_than_that_of_the_greedy_algorithm():
 
 
 def test_gains_equal_but_for_rounding_are_equal():
-    """.7 + .7 * .7 * .7 ... in two orders: with alpha=.3 the sums of a and b differ in the last digit."""
-    levels = {"1": {}, "2": {}, "3": {}}
-    for doc, intents in {"z": "1", "y": "12", "b": "123", "a": "123"}.items():
+    """Below z, b adds 12 * .1 and a adds 1 + .1 + .1; in doubles the first sum is smaller."""
+    twelve = [f"i{n}" for n in range(12)]
+    of_documents = {"z": [*twelve, "j"], "b": twelve, "a": ["new", "i0", "i1"], "c": ["new", "j"]}
+    levels = {intent: {} for intent in (*twelve, "j", "new")}
+    for doc, intents in of_documents.items():
         for intent in intents:
             levels[intent][doc] = 1
-    ideal = reference.greedy(reference.relevant(levels, 1), 0.7)
-    found = scores(["alpha_nDCG(alpha=0.3)"], {"1": levels}, {"1": ideal})
-    assert [*found.values()] == [{"1": 1.0}]
+    assert reference.greedy(reference.relevant(levels, 1), 1 - 0.9) == ["z", "b", "c", "a"]
+    found = scores(
+        ["alpha_nDCG(alpha=0.9)@3", "nNRBP(alpha=0.9)"], {"1": levels}, {"1": ["z", "b", "c", "a"]}
+    )
+    assert [values["1"] for values in found.values()] == [1.0, 1.0]
 
 
 # ------------------------------------------------------------------------------------------ reference
@@ -431,17 +436,21 @@ PEERS = {
 }
 
 
-def beside_pyndeval(measure, seed, topics=600):
-    """Return the scores of this package and of pyndeval on random topics, without ties."""
-    rng = random.Random(seed)  # noqa: S311
+@cache
+def random_collection(topics=600):
+    """Return qrels and a run on random topics, without ties."""
+    rng = random.Random(f"{topics} topics")  # noqa: S311
     drawn_topics = {str(n): random_topic(rng) for n in range(topics)}
     qrels = rows_of({name: topic.levels for name, topic in drawn_topics.items()})
-    run = run_of({name: topic.retrieved for name, topic in drawn_topics.items()})
-    ours = {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
-    theirs = {
-        metric.query_id: metric.value for metric in ir_measures.pyndeval.iter_calc([measure], qrels, run)
-    }
-    assert len(ours) == topics
+    return qrels, run_of({name: topic.retrieved for name, topic in drawn_topics.items()})
+
+
+def beside_pyndeval(measure):
+    """Return the scores of this package and of pyndeval on these topics."""
+    call = [measure], *random_collection()
+    ours = {metric.query_id: metric.value for metric in PROVIDER.iter_calc(*call)}
+    theirs = {metric.query_id: metric.value for metric in ir_measures.pyndeval.iter_calc(*call)}
+    assert len(ours) == 600
     return np.array(list(ours.values())), np.array([theirs.get(name, 0.0) for name in ours])
 
 
@@ -449,7 +458,7 @@ def beside_pyndeval(measure, seed, topics=600):
 def test_random_topics_equal_pyndeval(name):
     pytest.importorskip("pyndeval", reason="pyndeval is not installed")
     for params in PEERS[name]:
-        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params), name)
+        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params))
         undefined = np.isnan(theirs)
         assert not undefined.any() or name == "nNRBP"
         assert not ours[undefined].any()
@@ -464,7 +473,7 @@ def test_only_greedy_ties_differ_from_pyndeval(alpha):
     pytest.importorskip("pyndeval", reason="pyndeval is not installed")
     for name in ("alpha_nDCG", "nNRBP"):
         params = {"alpha": alpha} if name == "nNRBP" else {"alpha": alpha, "cutoff": 20}
-        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params), f"{name} {alpha}")
+        ours, theirs = beside_pyndeval(CLASSICS[name].MEASURE(**params))
         difference = np.abs(ours - np.nan_to_num(theirs))
         assert difference.max() < 1e-3
         assert (difference > 1e-6).mean() < 0.03
