@@ -63,7 +63,7 @@ napoleon_custom_sections = ["Source"]
 
 doctest_test_doctest_blocks = "default"
 # Conditions of `skipif` see these names, too.
-doctest_global_setup = "from importlib.util import find_spec; import examples; _folder = examples.Folder()"
+doctest_global_setup = "import examples; _folder = examples.Folder()"
 doctest_global_cleanup = "_folder.leave()"
 # As in the project's other doctests; unlike Sphinx's own default, messages of errors count.
 doctest_default_flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

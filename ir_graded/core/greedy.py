@@ -6,10 +6,10 @@ import numpy as np
 
 from . import segments
 from .derived import rounded
-from .judged_run import JudgedRun
+from .judged_run import JudgedRun, Matched
 from .levels import Levels
 from .ranking import order_numbers
-from .segments import Bools, Floats, Ints
+from .segments import Bools, Ints
 
 #: Numbers below this share of another one differ from it in 12 digits.
 _CLOSE = 1 - 1e-10
@@ -44,22 +44,20 @@ def greedy_list(levels: Levels, relevant: Bools, a: float, depth: float) -> Judg
     place[order[begin]] = np.arange(begin.size)
     of_set, intent = place[owner][place[owner] >= 0], intent[place[owner] >= 0]
     topic = levels.topic[document[order[begin]]]
-    first_of_topic = np.flatnonzero(np.diff(topic, prepend=-1))
-    in_topic = np.repeat(np.arange(first_of_topic.size), np.diff(first_of_topic, append=begin.size))
     taken = np.zeros(intents.topic.size, dtype=np.int64)
     chosen: list[Ints] = []
     while begin.size and len(chosen) < depth:
         # Added in order of counts, sums do not depend on the order of the intents.
         by_count = np.argsort(taken[intent], kind="stable")
         terms = a ** taken[intent[by_count]]
-        adds: Floats = np.bincount(of_set[by_count], terms, begin.size).astype(np.float64, copy=False)
-        adds[following == end] = 0.0
-        best = np.maximum.reduceat(adds, first_of_topic)[in_topic]
-        close = np.flatnonzero((adds >= best * _CLOSE) & (adds > 0))
+        adds = np.where(following < end, np.bincount(of_set[by_count], terms, begin.size), 0.0)
+        best = np.zeros(levels.topics)
+        np.maximum.at(best, topic, adds)
+        close = np.flatnonzero((adds >= best[topic] * _CLOSE) & (adds > 0))
         if not close.size:
             break
         value = adds[close]
-        if (value != best[close]).any():
+        if (value != best[topic[close]]).any():
             value = rounded(value)
         close = close[np.lexsort((number[order[following[close]]], value, topic[close]))]
         takes = close[np.append(topic[close[1:]] != topic[close[:-1]], True)]
@@ -70,10 +68,9 @@ def greedy_list(levels: Levels, relevant: Bools, a: float, depth: float) -> Judg
         taken[intent[is_taken[of_set]]] += 1
     found = np.concatenate([np.zeros(0, dtype=np.int64), *chosen])
     rank = np.repeat(np.arange(1, len(chosen) + 1), [step.size for step in chosen])
-    by_topic = np.argsort(levels.topic[found], kind="stable")
-    found, rank = found[by_topic], rank[by_topic]
     retrieved = segments.count(levels.topic[found], levels.topics)
-    return JudgedRun(levels.topic[found], rank, levels.level_index[found], found, retrieved)
+    every = np.arange(levels.topics, dtype=np.int64)
+    return JudgedRun.of(levels, [Matched(found, rank, None, every, retrieved)])
 
 
 def _sets(owner: Ints, intent: Ints, documents: int) -> Ints:

@@ -277,6 +277,9 @@ def test_errors_are_raised_before_the_job(spark):
         evaluate("NumRel(rel=2)", judged, ranked)
     with pytest.raises(ParameterError, match="PassageAP depends on the order of the rows of the qrels"):
         evaluate("PassageAP", judged, ranked)
+    for measure in ("I-rec@5", "alpha_nDCG@5", "AP_IA(ties='expected')"):
+        with pytest.raises(ParameterError, match="needs the column iteration, which ir_graded"):
+            evaluate(["Q", measure], judged, ranked)
     with pytest.raises(ParameterError, match="longest_topic=0"):
         evaluate("Q", judged, ranked, longest_topic=0)
     with pytest.raises(InputError, match="a row has no query_id"):

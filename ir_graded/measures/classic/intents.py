@@ -154,14 +154,11 @@ class Novelty(IntentClassic):
     """Base class of sums of a^(relevant documents for the intent above) * weight of the rank."""
 
     NORM = "the intents with a relevant document times the highest sum of an intent"
-    REQUIRED: ClassVar[tuple[str, ...]] = ("cutoff",)
-    #: a where ``alpha`` is not a parameter.
-    A: ClassVar[float] = 0.5
 
     @property
     def a(self) -> float:
         """Factor for each document above that is relevant to the intent."""
-        return self.A if self["alpha"] is None else 1.0 - self["alpha"]
+        return 0.5 if self["alpha"] is None else 1.0 - self["alpha"]
 
     @property
     def weight(self) -> Callable[[Ints], Floats]:
@@ -169,11 +166,12 @@ class Novelty(IntentClassic):
         raise NotImplementedError  # pragma: no cover
 
     @property
-    def listed(self) -> _Novelty:
+    def listed(self) -> Scorer:
         return _Novelty(self.a, self.weight, self["cutoff"])
 
     def norm(self, levels: Levels) -> Floats:
-        return super().norm(levels) * _highest(self.a, self.weight, self["cutoff"])
+        highest = _highest(self.a, self.weight, self["cutoff"]) if self["cutoff"] else 1.0
+        return super().norm(levels) * highest
 
 
 class OverIdeal(Novelty):
@@ -188,7 +186,6 @@ class OverIdeal(Novelty):
         "truncation": "the ideal list is also cut at rank k",
     }
     NORM = "the sum of the ideal list"
-    REQUIRED = ()
 
     @property
     def depth(self) -> float:
@@ -265,6 +262,7 @@ class AlphaDCG(Novelty):
     """
 
     LACKS = {"ideal": _WHY_NO_IDEAL}
+    REQUIRED = ("cutoff",)
     weight = staticmethod(_by_logarithm)
 
 
@@ -329,6 +327,7 @@ class ERRIntentAware(Novelty):
     """
 
     LACKS = {"ideal": _WHY_NO_IDEAL}
+    REQUIRED = ("cutoff",)
     weight = staticmethod(_reciprocal)
 
 
@@ -392,14 +391,10 @@ class NoveltyRankBiasedPrecision(Novelty):
     LACKS = {"ideal": "the user may go on below the last relevant document"}
 
     NORM = IntentClassic.NORM
-    REQUIRED = ()
 
     @property
     def weight(self) -> Callable[[Ints], Floats]:
         return _Geometric(self["beta"], 1.0 - self.a * self["beta"])
-
-    def norm(self, levels: Levels) -> Floats:
-        return IntentClassic.norm(self, levels)
 
 
 @register(ir_measures.nNRBP)
