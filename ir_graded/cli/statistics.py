@@ -310,8 +310,6 @@ def rbo(
     import pandas as pd
 
     named = named_runs(list(runs))
-    if len(named) == 1:
-        raise click.UsageError("give at least two RUNs")
     if len(named) == 2:  # noqa: PLR2004  # topic by topic
         if folder is not None:
             raise click.UsageError("--plot needs at least three RUNs")

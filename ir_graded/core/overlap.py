@@ -89,13 +89,11 @@ class Weights:
     @classmethod
     def of(cls, p: float, depths: int) -> Weights:
         """Return the weights of a number of depths."""
-        more = int(min(_NEGLIGIBLE / (1 - p), _MOST_TERMS)) + 1 if p < 1 else _MOST_TERMS
+        more = int(min(_NEGLIGIBLE / (1 - p), _MOST_TERMS)) + 1
         depth = np.arange(1, depths + more + 1, dtype=np.float64)
         weight = (1 - p) * p ** (depth - 1)
         terms = weight / depth
-        rest = 0.0
-        if more > _MOST_TERMS:
-            rest = max(0.0, -(1 - p) / p * math.log1p(-p) - math.fsum(terms))
+        rest = max(0.0, -(1 - p) / p * math.log1p(-p) - math.fsum(terms)) if more > _MOST_TERMS else 0.0
         # Added from the end: the difference of the whole sum and its beginning would lose all digits.
         tail = np.cumsum(np.append(rest, terms[::-1]))[::-1]
         return cls(p, weight[:depths], tail[: depths + 1])
@@ -126,141 +124,95 @@ class Overlaps:
             longest = np.maximum(first.lengths, second.lengths)
             cuts = np.searchsorted(np.cumsum(longest), np.arange(_DEPTHS, int(longest.sum()), _DEPTHS))
             bounds = np.unique([0, *cuts.tolist(), longest.size]).tolist()
-            parts = [
-                self._of_topics(first.part(at, stop), second.part(at, stop), row, int(first.begin[at]))
-                for at, stop in pairwise(bounds)
-            ]
+            parts = []
+            for at, stop in pairwise(bounds):
+                part = second.part(at, stop)
+                parts.append(
+                    self._of_topics(first.part(at, stop), part, row[part.document] - first.begin[at])
+                )
             values = np.concatenate(parts, axis=1)
             values[:, (first.lengths == 0) | (second.lengths == 0)] = np.nan
             yield values
 
-    def _of_topics(self, one: RankedLists, other: RankedLists, row: Ints, begin: int) -> Floats:
-        """Return the values of some topics, given the rows of documents in the first run from ``begin``."""
-        pair, weights = Pair(one, other, row[other.document] - begin, self._ties), self._weights
-        if not pair.depth.size:
-            return np.full((len(VALUES), pair.long.size), np.nan)
-        agreement = pair.overlap() / pair.norm
-        most, extrapolated, at_short = agreement, agreement, agreement[pair.last_short]
-        if pair.below.size:
-            below, k = pair.below, pair.depth[pair.below] - pair.short[pair.topic[pair.below]]
-            whole, group, share = pair.unmatched()
+    def _of_topics(self, one: RankedLists, other: RankedLists, row: Ints) -> Floats:
+        """Return the values of some topics; ``row`` is the row in ``one`` of each row of ``other`` or < 0."""
+        short, long = np.sort([one.lengths, other.lengths], axis=0)
+        depths, weights = _Depths(long), self._weights
+        rows_b = np.flatnonzero(row >= 0)
+        rows_a, topic = row[rows_b], np.repeat(np.arange(long.size), other.lengths)[rows_b]
+        common = np.bincount(topic, minlength=long.size)
+        (top_a, bottom_a, share_a), (top_b, bottom_b, share_b) = depths.groups(one), depths.groups(other)
+        norm = depths.depth.astype(np.float64)
+        if self._ties == "w":
+            norm = (bottom_a + bottom_b) / 2
+        elif self._ties == "b":
+            norm = np.sqrt(
+                (top_a - 1 + (norm - top_a + 1) * share_a) * (top_b - 1 + (norm - top_b + 1) * share_b)
+            )
+        # Ends of the tie groups of common documents; as equal items, all of a group are retrieved at its top.
+        first_a, first_b = one.top[rows_a], other.top[rows_b]
+        last_a, last_b = one.bottom[rows_a], other.bottom[rows_b]
+        if self._ties == "w":
+            last_a, last_b = first_a, first_b
+        # Counts instead of shares by document: at each depth only one tie group of each run is in part above.
+        overlap = depths.reached(np.maximum(last_a, last_b), topic).astype(np.float64)
+        for low, high, shares in (
+            (np.maximum(first_a, last_b), last_a, (share_a,)),
+            (np.maximum(first_b, last_a), last_b, (share_b,)),
+            (np.maximum(first_a, first_b), np.minimum(last_a, last_b), (share_a, share_b)),
+        ):
+            if (some := np.flatnonzero(low < high)).size:
+                begun, ended = (depths.reached(ends[some], topic[some]) for ends in (low, high))
+                overlap += math.prod(shares, start=begun - ended)
+        agreement = overlap / norm
+        at_short = agreement[np.maximum(depths.begin + short - 1, 0)] if norm.size else np.zeros(long.size)
+        most, extrapolated = agreement, agreement
+        # Below the shorter list: documents of the longer one that are not common.
+        if (below := np.flatnonzero(depths.depth > short[depths.topic])).size:
+            of_topic, is_a = depths.topic[below], one.lengths > other.lengths
+            top, bottom, share = (
+                np.where(is_a[of_topic], a[below], b[below])
+                for a, b in ((top_a, top_b), (bottom_a, bottom_b), (share_a, share_b))
+            )
+            begun = bottom - depths.reached(np.where(is_a[topic], first_a, first_b), topic)[below]
+            whole = np.where(share < 1, top - 1, bottom)
+            whole -= depths.reached(np.where(is_a[topic], last_a, last_b), topic)[below]
+            if self._ties == "w":
+                whole = begun
+            k, group = depths.depth[below] - short[of_topic], begun - whole
             most, extrapolated = agreement.copy(), agreement.copy()
-            found = np.minimum(k, whole) + np.clip(k - whole, 0, group) * share
-            most[below] += found / pair.norm[below]
-            found = k * at_short[pair.topic[below]] * (whole + group * share) / (whole + group)
-            extrapolated[below] += found / pair.norm[below]
-        totals, weight = Totals(pair.topic, pair.long.size), weights.at[pair.depth - 1]
-        long, last = pair.long, pair.long + pair.short - pair.common
+            most[below] += (np.minimum(k, whole) + np.clip(k - whole, 0, group) * share) / norm[below]
+            extrapolated[below] += k * at_short[of_topic] * (whole + group * share) / begun / norm[below]
+        totals, weight = Totals(depths.topic, long.size), weights.at[depths.depth - 1]
+        last = long + short - common
         p_long, p_last = weights.p**long, weights.p**last
-        low = totals.of(agreement * weight) + pair.common * weights.tail[long]
+        least = totals.of(agreement * weight) + common * weights.tail[long]
         # The closed form of the sum of (2d - last) / d, the largest agreement between both depths.
         above = 2 * p_long - p_last - last * (weights.tail[long] - weights.tail[last])
-        high = totals.of(most * weight) + above
-        end = (pair.common + (long - pair.short) * at_short) / np.maximum(long, 1)
-        return np.array([low, high, high - low, totals.of(extrapolated * weight) + end * p_long])
+        highest = totals.of(most * weight) + above
+        end = (common + (long - short) * at_short) / np.maximum(long, 1)
+        return np.array([least, highest, highest - least, totals.of(extrapolated * weight) + end * p_long])
 
 
-class Pair:
-    """Two runs: their common documents, and quantities at each depth of each topic."""
+class _Depths:
+    """Positions of the depths of all topics, down to the end of the longer list of each."""
 
-    def __init__(self, one: RankedLists, other: RankedLists, row: Ints, ties: str) -> None:
-        lengths = np.stack([one.lengths, other.lengths])
-        self.short, self.long = lengths.min(axis=0), lengths.max(axis=0)
-        self._lists, self._ties = (one, other), ties
-        #: Topic of each position, its depth, and the first position of each topic.
-        self.topic = np.repeat(np.arange(self.long.size), self.long)
-        self._begin = np.cumsum(self.long) - self.long
-        self.depth = ordinals(self._begin[self.topic])
-        #: Positions below the end of the shorter list, and that end in each topic.
-        self.below = np.flatnonzero(self.depth > self.short[self.topic])
-        self.last_short = np.maximum(self._begin + self.short - 1, 0)
-        matched = np.flatnonzero(row >= 0)
-        self._rows = row[matched], matched
-        self._matched_topic = np.repeat(np.arange(self.long.size), other.lengths)[matched]
-        #: Number of common documents of each topic.
-        self.common = np.bincount(self._matched_topic, minlength=self.long.size)
-        self._longer = lengths[0] > lengths[1], lengths[1] > lengths[0]
-        sides = [self._groups(ranked) for ranked in self._lists]
-        #: Share of the tie group at a depth that is in the ranks down to it, by run.
-        self._share = [share for _, _, share in sides]
-        if ties == "w":
-            self.norm = (sides[0][1] + sides[1][1]) / 2
-        elif ties == "a":
-            self.norm = self.depth.astype(np.float64)
-        else:
-            a, b = (top - 1 + (self.depth - top + 1) * share for top, _, share in sides)
-            self.norm = np.sqrt(a * b)
+    def __init__(self, long: Ints) -> None:
+        self.topic = np.repeat(np.arange(long.size), long)
+        #: First position of each topic.
+        self.begin = np.cumsum(long) - long
+        self.depth = ordinals(self.begin[self.topic])
 
-    def _groups(self, ranked: RankedLists) -> tuple[Ints, Ints, Floats]:
+    def groups(self, ranked: RankedLists) -> tuple[Ints, Ints, Floats]:
         """Return ends and share of the tie group at each depth; below the list each is a group of its own."""
         if ranked.top.size == self.depth.size:
             return ranked.top, ranked.bottom, ranked.share
         top, bottom, share = self.depth.copy(), self.depth.copy(), np.ones(self.depth.size)
-        offset = self._begin - ranked.begin[:-1]
-        at = np.arange(ranked.top.size) + np.repeat(offset, ranked.lengths)
+        at = np.arange(ranked.top.size) + np.repeat(self.begin - ranked.begin[:-1], ranked.lengths)
         top[at], bottom[at], share[at] = ranked.top, ranked.bottom, ranked.share
         return top, bottom, share
 
-    def _from(self, depth: Ints, topic: Ints) -> Ints:
-        """Return at each depth how many documents have at most the given depths."""
-        counts = np.cumsum(np.bincount(self._begin[topic] + depth - 1, minlength=self.depth.size))
-        before = np.append(0, counts)[self._begin]
-        return np.asarray(counts - before[self.topic])
-
-    def _within(self, low: Ints, high: Ints) -> Ints | None:
-        """Return at each depth how many common documents have it in [low, high); None without any."""
-        some = np.flatnonzero(low < high)
-        if not some.size:
-            return None
-        begin = self._begin[self._matched_topic[some]] - 1
-        size = self.depth.size + 1
-        steps = np.bincount(begin + low[some], minlength=size) - np.bincount(
-            begin + high[some], minlength=size
-        )
-        return np.cumsum(steps)[:-1]
-
-    def overlap(self) -> Floats:
-        """Return the overlap at each depth: the sum over common documents of the product of their shares."""
-        (one, other), (rows, others) = self._lists, self._rows
-        top_a, bottom_a, top_b, bottom_b = (
-            one.top[rows],
-            one.bottom[rows],
-            other.top[others],
-            other.bottom[others],
-        )
-        topic, (a, b) = self._matched_topic, self._share
-        if self._ties == "w":
-            return self._from(np.maximum(top_a, top_b), topic).astype(np.float64)
-        # Counts instead of shares by document: at each depth only one tie group of each run is in part above.
-        found = self._from(np.maximum(bottom_a, bottom_b), topic).astype(np.float64)
-        for low, high, shares in (
-            (np.maximum(top_a, bottom_b), bottom_a, (a,)),
-            (np.maximum(top_b, bottom_a), bottom_b, (b,)),
-            (np.maximum(top_a, top_b), np.minimum(bottom_a, bottom_b), (a, b)),
-        ):
-            if (count := self._within(low, high)) is not None:
-                found += math.prod(shares, start=count)
-        return found
-
-    def unmatched(self) -> tuple[Ints, Ints, Floats]:
-        """Return of documents in the longer run only how many are above each depth below the shorter run.
-
-        These are those of tie groups that end above or at it, those of the group that continues below, and
-        the share of this group.
-        """
-        depths, topics = [], []
-        for ranked, rows, longer in zip(self._lists, self._rows, self._longer, strict=True):
-            topic = np.repeat(np.arange(self.long.size), ranked.lengths)
-            alone = longer[topic]
-            alone[rows] = False
-            some = np.flatnonzero(alone)
-            depths.append((ranked.top[some], ranked.bottom[some]))
-            topics.append(topic[some])
-        top, bottom = (np.concatenate(each) for each in zip(*depths, strict=True))
-        of_rows = np.concatenate(topics)
-        whole, begun = (self._from(each, of_rows)[self.below] for each in (bottom, top))
-        if self._ties == "w":
-            return begun, np.zeros_like(begun), np.ones(begun.size)
-        first = self._longer[0][self.topic[self.below]]
-        share = np.where(first, self._share[0][self.below], self._share[1][self.below])
-        return whole, begun - whole, share
+    def reached(self, depth: Ints, topic: Ints) -> Ints:
+        """Return at each position how many of some depths in topics it has reached."""
+        counts = np.cumsum(np.bincount(self.begin[topic] + depth - 1, minlength=self.depth.size))
+        return np.asarray(counts - np.append(0, counts)[self.begin][self.topic])

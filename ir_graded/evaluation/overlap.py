@@ -71,9 +71,16 @@ def rbo(run: Any, other: Any, p: float = 0.9, ties: str = "a") -> pd.DataFrame:
     """
     import pandas as pd
 
-    (name, first), (other_name, second) = _single("run", run), _single("other", other)
-    names = [name, other_name] if name != other_name else ["run", "other"]
-    ranked = _Ranked.of(dict(zip(names, (first, second), strict=True)))
+    named: dict[str, Any] = {}
+    for parameter, given in (("run", run), ("other", other)):
+        found = named_runs(given)
+        if len(found) != 1:
+            raise InputError(
+                f"{parameter}: expected one run, found {len(found)}; rbo_matrix compares several"
+            )
+        ((name, one),) = found.items()
+        named[parameter if name in {"run", *named} else name] = one
+    ranked = _Ranked.of(named)
     ranked.check_shared()
     (values,) = Overlaps(ranked.lists, ranked.documents, p, ties).with_others(0, [1])
     shared = np.flatnonzero(~np.isnan(values[0]))
@@ -163,7 +170,7 @@ def rbo_matrix(runs: Any, p: float = 0.9, ties: str = "a", score: str = "ext") -
 
 
 def overlaps_with(baseline: str, runs: Mapping[str, Any], judgments: Judgments) -> list[float]:
-    """Return the mean ``ext`` of each valid run with one of them over topics of the qrels; NaN without any."""
+    """Return the mean ``ext`` of each valid run with one of them over topics of the qrels, or NaN."""
 
     def judged_topics(run: Any) -> Table:
         table = table_of_run(judgments, run)
@@ -178,15 +185,6 @@ def overlaps_with(baseline: str, runs: Mapping[str, Any], judgments: Judgments) 
 def _mean(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(exact_sum(known) / known.size) if known.size else np.nan
-
-
-def _single(parameter: str, run: Any) -> tuple[str, Any]:
-    """Return the name of the one run that is given, and the run."""
-    given = named_runs(run)
-    if len(given) != 1:
-        raise InputError(f"{parameter}: expected one run, found {len(given)}; rbo_matrix compares several")
-    ((name, found),) = given.items()
-    return (parameter if name == "run" else name), found
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,18 +247,15 @@ class _Ranked:
 
     def check_shared(self) -> None:
         """Raise NoSharedTopicsError if two runs have no topic in common; warn if some are not in all runs."""
-        none = np.argwhere(self.shared == 0)
-        if none.size:
-            one, other = min(none.tolist(), key=lambda pair: pair[0] != pair[1])
-            first, second = (repr(self.names[at]) for at in (one, other))
-            if one == other:
-                raise NoSharedTopicsError(f"run {first} has no documents")
-            own, others = (format_ids([*compress(self.query_ids, self._has[at])]) for at in (one, other))
+        if len(self.names) == 1:
+            raise InputError("expected at least two runs, found 1")
+        for pair in np.argwhere(np.triu(self.shared == 0, 1)).tolist():
+            first, second = (repr(self.names[at]) for at in pair)
+            own, others = (format_ids([*compress(self.query_ids, self._has[at])]) or "none" for at in pair)
             raise NoSharedTopicsError(
                 f"runs {first} and {second} share no topic: {first} has {own}, {second} has {others}"
             )
-        everywhere: list[int] = self._has.min(axis=0).tolist()
-        partly = [topic for topic, all_have in zip(self.query_ids, everywhere, strict=True) if not all_have]
+        partly = [*compress(self.query_ids, 1 - self._has.min(axis=0))]
         if partly:
             warn_caller(
                 f"{len(partly)} topic{'s are' if len(partly) > 1 else ' is'} not in all runs "

@@ -132,8 +132,9 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
     The page needs no network. Means have percentile bootstrap intervals over the topics
     (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it
-    (``ir_graded.meta.differences``, two-sided), with alpha ``1 - confidence``. The first measure has
-    confidence sets for ranks (``ir_graded.meta.ranks``). Warnings of ``evaluate``, for example about missing
+    (``ir_graded.meta.differences``, two-sided), with alpha ``1 - confidence``, and the mean of their
+    rank-biased overlap (``ir_graded.rbo``) is shown. The first measure has confidence sets for ranks
+    (``ir_graded.meta.ranks``). Warnings of ``evaluate``, for example about missing
     topics of a run, are issued and shown on the page. The same input and options give the same page. The file
     is written as a whole or not at all.
 

@@ -30,6 +30,7 @@ RESULTS = {
     "EffectSizes": lambda: meta.effect_sizes(MATRIX),
     "TopicSetSize": lambda: meta.topic_set_size(MATRIX, 0.1),
     "CollectionStatistics": lambda: ir_graded.collection_statistics(QRELS, RUNS),
+    "RunOverlaps": lambda: ir_graded.rbo_matrix(RUNS),
 }
 
 

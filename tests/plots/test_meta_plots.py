@@ -17,6 +17,7 @@ from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 from ir_graded.errors import GradedError, InputError, ParameterError  # noqa: E402
+from ir_graded.evaluation.overlap import rbo_matrix  # noqa: E402
 from ir_graded.meta.correlation import rank_correlations  # noqa: E402
 from ir_graded.meta.stability import stability, swap  # noqa: E402
 from ir_graded.plots import meta as plots, style  # noqa: E402
@@ -177,6 +178,22 @@ def test_tau_heat_map_draws_the_correlations(count):
 
 def test_tau_heat_map_names_the_variant_of_tau():
     assert plots.tau_heat_map(**correlations(3, tied=True)).axes[1].get_ylabel() == "Kendall's tau-b"
+
+
+def test_overlap_heat_map_draws_the_means():
+    runs = {name: {"1": dict(zip("abcd", scores, strict=True))} for name, scores in RUNS.items()}
+    found = rbo_matrix(runs, p=0.8, score="min")
+    figure = found.plot()
+    ax, bar = figure.axes
+    np.testing.assert_array_equal(ax.get_images()[0].get_array(), found.overlap)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [*RUNS]
+    assert bar.get_ylabel() == "mean RBO (min, p=0.8)"
+    assert len(ax.texts) == 9
+    part = Figure()
+    assert found.plot(part.subplots()) is part
+
+
+RUNS = {"bm25": (4.0, 3.0, 2.0, 1.0), "dense": (3.0, 3.0, 2.0, 1.0), "random": (1.0, 2.0, 3.0, 4.0)}
 
 
 def test_comparison_has_four_panels_and_one_legend():

@@ -19,6 +19,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 from click.testing import CliRunner
+from ir_measures import ScoredDoc
 
 import ir_graded
 from ir_graded._utils import atomic_files as files
@@ -444,3 +445,36 @@ def test_weights_of_topics_change_means_and_tests(tmp_path):
         assert f"<b>{mean:.4f}</b>" in text
     assert "Topics have weights" in text
     assert "tied for first" not in text
+
+
+def test_overlap_with_the_baseline_is_a_column(tmp_path):
+    """Over the topics of the qrels that both runs have; a wrong score elsewhere has no effect."""
+    runs = {**RUNS, "none": {"4": {"a": 1.0}, "1": {}, "2": {"x": 1.0}}, "base": {"1": RUNS["one"]["1"]}}
+    runs["two"] = {**runs["two"], "9": {"a": None}}
+    text = made(tmp_path, ["Q"], runs=runs, baseline="base")
+    board = text[text.index('class="sortable board"') : text.index("</table>")]
+    assert re.findall(r'<th scope="col"[^>]*>(.*)</th>', board)[-2:] == ["RBO", "Ties"]
+    found = {
+        re.search(r'data-value="(\w+)"', row)[1]: re.findall(r"<td.*</td>", row)[-2]
+        for row in re.findall(r"<tr.*?</tr>", board, re.DOTALL)[1:]
+    }
+    assert found.keys() == runs.keys()
+    for name in ("one", "two", "three"):
+        (ext,) = ir_graded.rbo({"1": RUNS[name]["1"]}, runs["base"])["ext"]
+        assert found[name] == f'<td data-value="{ext}">{ext:.3f}</td>'
+    assert found["base"] == '<td data-value=""></td>'
+    assert found["none"] == '<td data-value="">no shared topic</td>'
+
+
+def test_runs_that_are_read_once_have_an_overlap(tmp_path):
+    rows = [
+        ScoredDoc(topic, doc, score) for topic, docs in RUNS["two"].items() for doc, score in docs.items()
+    ]
+    once = {"one": RUNS["one"], "two": iter(rows)}
+    assert made(tmp_path, ["Q"], runs=once, baseline="one") == made(
+        tmp_path, ["Q"], runs={name: RUNS[name] for name in once}, baseline="one"
+    )
+
+
+def test_pages_without_a_baseline_have_no_overlap(tmp_path):
+    assert "RBO" not in made(tmp_path, ["Q"])
