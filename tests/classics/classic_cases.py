@@ -1,5 +1,6 @@
 """Shared by the tests of the classics: a grid over all parameters, ir-measures without us, collections."""
 
+import math
 import shutil
 from itertools import product
 
@@ -31,7 +32,10 @@ VALUES = {
     "normalize": [..., False],
 }
 #: Values of parameters of single measures that differ from these.
-OWN_VALUES = {("Compat", "p"): [..., 0.5, 0.99]}
+OWN_VALUES = {
+    ("Compat", "p"): [..., 0.5, 0.99],
+    ("BPM", "max_rel"): [2],  # ten times a gain of 0.1 is below 1 in cwl_eval
+}
 
 #: ir-measures' providers without this package's.
 UPSTREAM = ir_measures.providers.FallbackProvider(
@@ -90,7 +94,10 @@ def upstream(measure, qrels, run):
         run = {topic: {doc: score + 1 for doc, score in docs.items()} for topic, docs in run.items()}
     if measure.NAME == "Accuracy":
         return {topic: accuracy(measure, qrels[topic], run.get(topic, {})) for topic in qrels}
-    return {metric.query_id: metric.value for metric in UPSTREAM.iter_calc([measure], qrels, run)}
+    found = {metric.query_id: metric.value for metric in UPSTREAM.iter_calc([measure], qrels, run)}
+    if measure.NAME == "IPrec":  # NaN if no judged document was retrieved
+        found = {topic: 0.0 if math.isnan(value) else value for topic, value in found.items()}
+    return found
 
 
 def accuracy(measure, levels, scores):

@@ -243,7 +243,7 @@ def test_wrong_parameters_are_rejected(name, message):
     ],
 )
 def test_measures_without_a_mean_over_orders_reject_expected(name):
-    with pytest.raises(ParameterError, match="no exact mean|no expected score"):
+    with pytest.raises(ParameterError, match=r"no exact mean|no expected score"):
         ir_graded.evaluate(name, QRELS, RUN, ties="expected")
     run = {"1": {"a": 2.0, "b": 1.0, "x": 1.0}}
     found = ir_graded.evaluate(name, {"1": {"a": 2, "b": 1}}, run, ties="optimistic")
