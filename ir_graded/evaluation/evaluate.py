@@ -78,9 +78,10 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
-    AP, RR, nDCG, P, R, Rprec, Success, Bpref, infAP, RBP, ERR, Judged, NumRet, NumRel, NumQ, SetP, SetR and
-    SetF are computed in the same pass, with the same values as ir-measures' providers. Levels that are not
-    whole numbers are supported; the other providers of ir-measures reject them.
+    AP, RR, nDCG, P, R, Rprec, IPrec, Success, Bpref, infAP, Accuracy, Compat, ERR, RBP, SDCG, INSQ, INST,
+    BPM, NERR8 to NERR11, Judged, NumRet, NumRel, NumQ, SetP, SetR, SetF and SetAP are computed in the same
+    pass, with the same values as ir-measures' providers. Levels that are not whole numbers are supported; the
+    other providers of ir-measures reject them.
 
     Args:
         measures: measure objects and strings, mixed: ``["P-measure@1000", nDCG@10, "map"]``.

@@ -193,11 +193,13 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
 
     The lower bound is the current score: unjudged documents have no gain. For the upper bound, each unjudged
     document has the level with the largest gain on the scale (``max_rel``; 4 for ERR). Levels below 0 count
-    as unjudged. Ranks below the end of a run stay empty, except for gRBP and RBP, whose users continue there.
+    as unjudged. Ranks below the end of a run stay empty, except for gRBP, RBP, SDCG and INSQ, whose users
+    continue there.
 
     Args:
-        measures: gRBP, iRBU, and ir-measures' RBP, ERR, P, Success, RR, NumRet(rel=1), SetP. Their scores
-            rise with every gain, and do not use the number of relevant documents or an ideal list.
+        measures: gRBP, iRBU, and ir-measures' RBP, SDCG, INSQ, NERR8 to NERR11, ERR, P, Success, RR,
+            NumRet(rel=1), SetP. Their scores rise with every gain, and do not use the number of relevant
+            documents or an ideal list.
         qrels: qrels in any form of ``evaluate``.
         runs: one or several runs in any form of ``evaluate``.
 
