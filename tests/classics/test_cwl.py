@@ -257,11 +257,25 @@ def test_accuracy_of_relevant_documents_only_is_1_and_of_none_is_0():
     assert found.values[:, 0].tolist() == [[1, 0, 0], [1, 0, 0]]
 
 
-def test_bpm_adds_up_decimals_and_sdcg_looks_below_rank_1000():
-    qrels = {"1": {f"d{rank:04}": 1 for rank in range(2000)}}
-    run = {"1": {f"d{rank:04}": -float(rank) for rank in range(1000)}}
-    found = ir_graded.evaluate(["BPM(max_rel=10)@20", "SDCG(max_rel=1)@2000"], qrels, run).values.ravel()
-    assert found.tolist() == pytest.approx([0.1, 0.564181146379], abs=1e-11)
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_bpm_adds_up_decimals():
+    """Of n documents with a gain of 0.1 each, users who want n/10 read no more."""
+    for n in range(1, 21):
+        docs = [f"d{rank:02}" for rank in range(n)]
+        qrels, run = {"1": dict.fromkeys(docs, 1)}, {"1": {doc: -float(at) for at, doc in enumerate(docs)}}
+        found = ir_graded.evaluate(ir_measures.BPM(max_rel=10, T=n / 10) @ 40, qrels, run)
+        assert found.values.item() == pytest.approx(0.1, abs=1e-15)
+    # In doubles, 0.7 + 0.1 < 0.8.
+    qrels, run = {"1": {"a": 7, "b": 1}}, {"1": {"a": 2.0, "b": 1.0}}
+    found = ir_graded.evaluate("BPM(max_rel=10,T=0.8)@40", qrels, run)
+    assert found.values.item() == pytest.approx(0.4, abs=1e-15)
+
+
+def test_sdcg_counts_ranks_below_1000():
+    docs = [f"d{rank:04}" for rank in range(2000)]
+    qrels, run = {"1": dict.fromkeys(docs, 1)}, {"1": {doc: -float(at) for at, doc in enumerate(docs[:1000])}}
+    found = ir_graded.evaluate("SDCG(max_rel=1)@2000", qrels, run).values.item()
+    assert found == pytest.approx(0.564181146379, abs=1e-11)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
