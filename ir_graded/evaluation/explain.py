@@ -148,7 +148,8 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
       rank. AP stops at each relevant document with 1/R, RR at the first, ERR in a cascade. If the sum is
       divided once more (nERR, nDCG, P), the notes give the divisor;
     - ``F``, ``gP`` of MAgP, gP and gR, whose documents are articles; ``discount`` of nDCG, ``weight`` of RBP,
-      ``others_above`` of Bpref: number of documents above that are judged not relevant;
+      SDCG, INSQ, INST, BPM and NERR, ``ideal_rank`` of Compat, ``others_above`` of Bpref (number of documents
+      above that are judged not relevant) and of Accuracy (number that are not relevant);
     - ``start``, ``length`` and ``found`` of CharP, CharR, CharF, IoU, iP and AiP, whose documents are rows
       with highlighted text; ``found`` counts characters that no row above has found; ``P``, ``R``: precision
       and recall of the characters down to this row, each counted once;
@@ -159,8 +160,9 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     documents as ``doc_id``, the numbers of ``documents``, ``relevant``, ``not_relevant`` (judged) and
     ``unjudged`` ones, and as ``contribution`` the mean over all orders.
 
-    Success counts the first relevant document, Judged all judged documents. NumQ, NumRel, and NumRet without
-    rel have no contributions of judged documents and raise an error.
+    Success counts the first relevant document, IPrec the first with the highest precision, Judged all judged
+    documents. NumQ, NumRel, and NumRet without rel have no contributions of judged documents and raise an
+    error.
 
     Args:
         measure: a measure object or string of this package or of ir-measures.

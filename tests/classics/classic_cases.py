@@ -1,5 +1,6 @@
 """Shared by the tests of the classics: a grid over all parameters, ir-measures without us, collections."""
 
+import math
 import shutil
 from itertools import product
 
@@ -36,12 +37,17 @@ VALUES = {
     "normalize": [..., False],
 }
 #: Values of parameters of single measures that differ from these.
-OWN_VALUES = {("Compat", "p"): [..., 0.5, 0.99]}
+OWN_VALUES = {
+    ("Compat", "p"): [..., 0.5, 0.99],
+    ("BPM", "max_rel"): [2],  # ten times a gain of 0.1 is below 1 in cwl_eval
+}
 
 #: ir-measures' providers without this package's.
 UPSTREAM = ir_measures.providers.FallbackProvider(
     [provider for provider in ir_measures.DefaultPipeline.providers if provider.NAME != "ir_graded"]
 )
+#: Measures of cwl_eval, which looks at 1,000 ranks at most.
+CWL = ("SDCG", "INSQ", "INST", "BPM", "NERR8", "NERR9", "NERR10", "NERR11")
 BY_GDEVAL = ("nDCG(dcg='exp-log2')", "ERR")
 
 
@@ -94,7 +100,27 @@ def upstream(measure, qrels, run):
     """Values by topic of one measure alone from ir-measures, whose measures affect each other in one call."""
     if measure.NAME == "RBP":
         return {topic: cwl_rbp(measure, qrels[topic], run.get(topic, {})) for topic in qrels}
-    return {metric.query_id: metric.value for metric in UPSTREAM.iter_calc([measure], qrels, run)}
+    if measure.NAME in CWL:
+        if not ir_measures.cwl_eval.is_available():
+            pytest.skip("cwl-eval is not installed")
+        qrels = {topic: levels for topic, levels in qrels.items() if levels}
+    if measure.NAME == "Compat":  # documents that were not retrieved have the score 0
+        run = {topic: {doc: score + 1 for doc, score in docs.items()} for topic, docs in run.items()}
+    if measure.NAME == "Accuracy":
+        return {topic: accuracy(measure, qrels[topic], run.get(topic, {})) for topic in qrels}
+    found = {metric.query_id: metric.value for metric in UPSTREAM.iter_calc([measure], qrels, run)}
+    if measure.NAME == "IPrec":  # NaN if no judged document was retrieved
+        found = {topic: 0.0 if math.isnan(value) else value for topic, value in found.items()}
+    return found
+
+
+def accuracy(measure, levels, scores):
+    """Accuracy by ir-measures, which leaves topics out, and fails if all documents seen are relevant."""
+    try:
+        found = list(UPSTREAM.iter_calc([measure], {"1": levels}, {"1": scores}))
+    except ZeroDivisionError:
+        return 1.0
+    return found[0].value if found else 0.0
 
 
 def cwl_rbp(measure, levels, scores):

@@ -4,7 +4,7 @@ import ir_measures
 from differential import oracle_trec_eval
 from differential.disagree_ranking import by_ranx
 from differential.disagreements import Cases, by, happens, ours
-from ir_measures import AP, ERR, RBP, RR, Bpref, NumRet, Rprec, SetF, nDCG
+from ir_measures import AP, BPM, ERR, RBP, RR, SDCG, Accuracy, Bpref, Compat, NumRet, Rprec, SetF, nDCG
 from pyNTCIREVAL import Labeler, metrics
 from scipy import stats
 
@@ -72,6 +72,34 @@ def _():
 def _():
     run = {"1": {f"d{rank}": -float(rank) for rank in range(1, 1201)}}
     return ours(RR, {"1": {"d1100": 1}}, run), by("cwl_eval", RR, {"1": {"d1100": 1}}, run)
+
+
+@case("cwl_eval: SDCG at rank 2,000", needs="cwl")
+def _():
+    docs = [f"d{rank:04}" for rank in range(2000)]
+    qrels, run = {"1": dict.fromkeys(docs, 1)}, {"1": {doc: -float(n) for n, doc in enumerate(docs[:1000])}}
+    measure = SDCG(max_rel=1) @ 2000
+    return ours(measure, qrels, run), by("cwl_eval", measure, qrels, run)
+
+
+@case("cwl_eval: BPM of ten gains of 0.1", needs="cwl")
+def _():
+    docs = [f"d{rank}" for rank in range(10)]
+    qrels, run = {"1": dict.fromkeys(docs, 1)}, {"1": {doc: -float(n) for n, doc in enumerate(docs)}}
+    measure = BPM(max_rel=10) @ 20
+    return ours(measure, qrels, run), by("cwl_eval", measure, qrels, run)
+
+
+@case("ir-measures: Compat of negative scores")
+def _():
+    qrels, run = {"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"b": -3.0, "x": -4.0}}
+    measure = Compat(p=0.8)
+    return ours(measure, qrels, run), by("compat", measure, qrels, run)
+
+
+@case("ir-measures: Accuracy where all documents retrieved are relevant")
+def _():
+    return ours(Accuracy, TWO, FIRST), by("accuracy", Accuracy, TWO, FIRST)
 
 
 @case("pyNTCIREVAL: RBP with p=0.999")

@@ -6,7 +6,20 @@ Its AP is left out, because it divides by the number of relevant documents retri
 from __future__ import annotations
 
 from differential.oracle_cases import Collection, Oracle, both, draw, not_installed
-from ir_measures import RBP, RR, P, providers
+from ir_measures import (
+    BPM,
+    INSQ,
+    INST,
+    NERR8,
+    NERR9,
+    NERR10,
+    NERR11,
+    RBP,
+    RR,
+    SDCG,
+    P,
+    providers,
+)
 
 
 def compare_on(rng, collection: Collection):
@@ -16,7 +29,12 @@ def compare_on(rng, collection: Collection):
         int(rng.choice([1, 5, 20])),
         float(rng.choice([0, 0.5, 0.8, 0.99, 1])),
     )
-    measures = [RR(rel=rel), P(rel=rel) @ k, RBP(rel=rel, p=p)]
+    scale = {"min_rel": int(rng.choice([0, 1])), "max_rel": int(rng.choice([2, 3]))}
+    T = float(rng.choice([0.5, 1, 3]))
+    measures = [RR(rel=rel), P(rel=rel) @ k, RBP(rel=rel, p=p), SDCG(**scale) @ k, INSQ(T=T, **scale)]
+    measures += [INST(T=T, **scale), NERR8(**scale) @ k, NERR9(**scale) @ k, NERR10(p=p, **scale)]
+    # Sums of thirds may round to a number below T.
+    measures += [NERR11(T=T, **scale), BPM(T=T, max_rel=2, min_rel=scale["min_rel"]) @ k]
     theirs = {measure: {} for measure in measures}
     shared = set(collection.shared)
     for metric in providers.registry["cwl_eval"].iter_calc(measures, collection.qrels, collection.run):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import SEEN, TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions, check_lacks
-from ir_graded.measures.params import NOT_PROVIDED, TIES, Choice
+from ir_graded.measures.params import NOT_PROVIDED, TIES, Choice, Param
 
 #: Class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}
@@ -35,12 +35,16 @@ class Classic(Scorer):
     REQUIRED: ClassVar[tuple[str, ...]] = ()
     #: The orders of tied documents to choose from.
     ORDERS: ClassVar[Choice] = TIES
+    #: Parameters that the measure lacks in ir-measures; ``ties.TiedClassic`` takes them.
+    FURTHER: ClassVar[Mapping[str, Param]] = {}
 
-    def __init__(self, measure: Measure) -> None:
-        self.measure = measure
+    def __init__(self, measure: Measure, **further: Any) -> None:
+        self.measure, self.further = measure, further
 
     def __getitem__(self, name: str) -> Any:
         """Return a parameter or its default; None if it has neither or the measure lacks the parameter."""
+        if name in self.further:
+            return self.further[name]
         if name not in self.measure.SUPPORTED_PARAMS:
             return None
         value = self.measure[name]

@@ -12,11 +12,14 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 from ir_graded.measures.base import Contributions
+from ir_graded.measures.params import Whole
 
 from .base import Classic, register
 
 #: Number of ranks whose weights are held in memory at a time.
 _CHUNK = 1 << 18
+#: Largest depth.
+_DEEPEST = 10**6
 
 
 @register(ir_measures.Compat)
@@ -36,11 +39,15 @@ class Compatibility(Classic):
     Source: Clarke, Vtyurina and Smucker, "Assessing Top-k Preferences" (ACM TOIS, 2021).
     """
 
+    FURTHER = {"depth": Whole("depth to which the lists are compared, at most 1,000,000")}
+
     def validate_params(self) -> None:
         super().validate_params()
         if not 0 < self["p"] < 1:
             example = self.measure(p=0.9)
             raise ParameterError(f"{self.measure}: p must be above 0 and below 1: for example {example}")
+        if (self["depth"] or 0) > _DEEPEST:
+            raise ParameterError(f"{self.measure}: depth={self['depth']} must be at most {_DEEPEST}")
 
     @property
     def cut(self) -> Cut:

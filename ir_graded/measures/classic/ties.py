@@ -1,4 +1,4 @@
-"""Classics with another order of tied documents: ``nDCG(ties='expected')@10``.
+"""Classics with parameters that ir-measures lacks: ``nDCG(ties='expected')@10``, ``Compat(depth=1000)``.
 
 They have names that the providers of ir-measures do not know, because those ignore unknown parameters.
 """
@@ -24,27 +24,30 @@ def _of_scorer(name: str) -> Any:
 
 
 class TiedClassic(GradedMeasure):
-    """Base class of classics with the parameter ``ties``; each classic has a subclass."""
+    """Base class of classics with ``ties`` and other further parameters; each classic has a subclass."""
 
     CLASSIC: ClassVar[type[Classic]]
 
     def __init__(self, **params: Any) -> None:
         classic = self.CLASSIC.MEASURE
         ties: str = self._canonical("ties", params.pop("ties", TIES.default))
+        given_here = self.CLASSIC.FURTHER.keys() & params.keys()
+        further = {name: self._canonical(name, params.pop(name)) for name in sorted(given_here)}
         self.measure: Measure = with_floats(type(classic)(**params))
-        self.scorer = self.CLASSIC(self.measure)
+        self.scorer = self.CLASSIC(self.measure, **further)
         if ties == "expected" and not self.has_expected_score:
             raise ParameterError(
                 f"{self.measure} has no exact mean over the orders of tied documents: ties must be 'doc_id', "
                 "'optimistic' or 'pessimistic'"
             )
         known = classic.SUPPORTED_PARAMS
-        given = sorted(self.measure.params.items())
+        given = sorted({**self.measure.params, **further}.items())
         not_default = {k: v for k, v in given if k not in known or v != known[k].default}
-        Measure.__init__(self, **not_default, **({} if ties == TIES.default else {"ties": ties}))
+        order = {} if ties == TIES.default else {"ties": ties}
+        Measure.__init__(self, **not_default, **order)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return with_ties, (self.measure, self.ties)
+        return _made, (self.CLASSIC.MEASURE.NAME, self.params)
 
     def __repr__(self) -> str:
         name: str = self.CLASSIC.MEASURE.NAME
@@ -84,7 +87,8 @@ def _of(classic: type[Classic]) -> type[TiedClassic]:
         "CLASSIC": classic,
         "NAME": f"{name} with ties",
         "PRETTY_NAME": f"{name} with ties",
-        "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, "ties": classic.ORDERS},
+        "AT_PARAM": classic.MEASURE.AT_PARAM,
+        "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, **classic.FURTHER, "ties": classic.ORDERS},
         "RANGE": classic.RANGE,
         "NEEDS": classic.NEEDS,
     }
@@ -93,6 +97,11 @@ def _of(classic: type[Classic]) -> type[TiedClassic]:
 
 #: Class of each classic that depends on the order of documents, by its name in ir-measures.
 TIED_CLASSICS = {name: _of(classic) for name, classic in CLASSICS.items() if classic.RANKED}
+
+
+def _made(name: str, params: dict[str, Any]) -> TiedClassic:
+    """Return a classic from its name and parameters, for pickles."""
+    return TIED_CLASSICS[name](**params)
 
 
 def check_ties(ties: Any, of: str = "") -> None:
@@ -130,9 +139,13 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
 
 
 def separate_ties(measure: Measure) -> Measure:
-    """Return a classic of ir-measures that was given ``ties`` as the classic that has this parameter."""
+    """Return a classic of ir-measures with parameters that it lacks as the classic that has them."""
     params = dict(measure.params)
-    if isinstance(measure, GradedMeasure) or "ties" not in params or measure.NAME not in TIED_CLASSICS:
+    if isinstance(measure, GradedMeasure) or measure.NAME not in TIED_CLASSICS:
+        return measure
+    if CLASSICS[measure.NAME].FURTHER.keys() & params.keys():
+        return TIED_CLASSICS[measure.NAME](**params)
+    if "ties" not in params:
         return measure
     ties = params.pop("ties")
     return with_ties(type(measure)(**params), ties)
