@@ -51,13 +51,6 @@ def test_levels_of_any_size_are_scored(name, level):
             score(f"{name}({parameter}={level}){measure[len(name) :]}", level)
 
 
-def test_other_providers_are_not_asked_for_a_table_of_all_levels():
-    with pytest.raises(
-        ir_graded.InputError, match=r"'a' has level 1e\+09, but AP\(rel=0\) takes levels to 1048576"
-    ):
-        score("AP(rel=0)", 1e9)
-
-
 def gains(keys):
     return "Q(gains={" + ",".join(f"{key}:{key + 1}" for key in range(keys)) + "})"
 
