@@ -165,6 +165,10 @@ def pairs(folder: Path) -> Iterator[Pair]:
     intents, some_run = some.by_intent(5), some.dicts()
     highlighted, rows = passages(20)
     few_ours, many_ours = peers.ir_graded_evaluator(few.qrels), peers.ir_graded_evaluator(many.qrels)
+    inst = peers.ir_graded_evaluator(
+        many.qrels, ["INST(max_rel=3)", "BPM(max_rel=3)@100", "NERR8(max_rel=3)@100", "Compat"]
+    )
+    other_run = few.shuffled(0.5)[1]
     few_peer, many_peer = peers.pytrec_eval_dicts(few.qrels), peers.pytrec_eval_dicts(many.qrels)
     yield Pair(
         "six runs as submitted to a track, beside pytrec_eval on one",
@@ -204,6 +208,21 @@ def pairs(folder: Path) -> Iterator[Pair]:
         "D#-nDCG@10 beside nDCG@10, five intents",
         lambda: ir_graded.evaluate("D#-nDCG@10", intents, some_run),
         lambda: ir_graded.evaluate("nDCG@10", intents, some_run),
+    )
+    yield Pair(
+        "alpha_nDCG@20, ERR_IA@20 and NRBP beside nDCG@10, five intents",
+        lambda: ir_graded.evaluate("alpha_nDCG@20 ERR_IA@20 NRBP", intents, some_run),
+        lambda: ir_graded.evaluate("nDCG@10", intents, some_run),
+    )
+    yield Pair(
+        "INST, BPM, NERR8 and Compat beside pytrec_eval, many judged",
+        lambda: inst.calc_aggregate(many_run),
+        lambda: many_peer(many_run),
+    )
+    yield Pair(
+        "rank-biased overlap of two runs beside evaluations of both",
+        lambda: ir_graded.rbo(few_run, other_run),
+        lambda: [few_ours.calc_aggregate(run) for run in (few_run, other_run)],
     )
     yield Pair(
         "four measures of characters beside MAgP",

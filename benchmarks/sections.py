@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import peers
 import stages
+from ir_measures.providers import registry
 from report import Report, milliseconds
 from timing import Figure, in_turn, output_of, process
 from workloads import Collection, Store
@@ -233,6 +234,47 @@ def _by_highest_level(measures: Any, qrels: Any, given: Any) -> Any:
         return ir_graded.evaluate(measures, qrels, given)
 
 
+#: Measures of ir-measures by the provider that it asks for them.
+_BY_PROVIDER = {
+    "pyndeval": [
+        *("alpha_DCG@20", "alpha_nDCG@20", "ERR_IA@20", "nERR_IA@20", "NRBP", "nNRBP", "AP_IA", "StRecall@20")
+    ],
+    "cwl_eval": [
+        *("SDCG(max_rel=3)@1000", "INSQ(max_rel=3)", "INST(max_rel=3)", "BPM(max_rel=3)@1000"),
+        *("NERR8(max_rel=3)@1000", "NERR9(max_rel=3)@1000", "NERR10(max_rel=3)", "NERR11(max_rel=3)"),
+    ],
+    "compat": ["Compat"],
+}
+
+
+def classics(run: Run) -> None:
+    """Compare measures of ir-measures with the providers that it asks for them, and rank-biased overlap."""
+    report, collection = run.report, Collection.of(50, 1_000, (300, 300), 70, seed=3)
+    scored, intents = collection.dicts(), collection.by_intent(4)
+    report.title(f"Measures of other providers: {collection.size}; qrels prepared in each call")
+    for name, wanted in _BY_PROVIDER.items():
+        provider, qrels = registry[name], intents if name == "pyndeval" else collection.qrels
+        if not provider.is_available():
+            report.write(f"- {name} is left out: it is not installed.")
+            continue
+        measures = [*map(ir_measures.parse_measure, wanted)]
+        calls: Calls = {
+            f"ir_graded, {len(wanted)} of {name}": partial(_calculated, "ir_graded", measures, qrels, scored),
+            f"ir_measures by {name}": partial(_calculated, name, measures, qrels, scored),
+        }
+        run.measure(calls)
+    one, other = ({"1": {f"d{n}": float(n * step % 1009) for n in range(1_000)}} for step in (17, 23))
+    matrix = {str(ties): collection.shuffled(ties)[1] for ties in (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)}
+    report.title("Rank-biased overlap", 3)
+    run.measure({"two lists of 1,000": lambda: ir_graded.rbo(one, other)})
+    run.measure({"six runs, 50 topics of 1,000": lambda: ir_graded.rbo_matrix(matrix)})
+
+
+def _calculated(provider: str, measures: list[Any], qrels: Any, scored: Any) -> dict[Any, float]:
+    found: dict[Any, float] = registry[provider].evaluator(measures, qrels).calc_aggregate(scored)
+    return found
+
+
 def runs(run: Run) -> None:
     """Score many runs of one collection, as submitted to a track."""
     report = run.report
@@ -412,5 +454,5 @@ def start(run: Run) -> None:
 #: The values of ``--only``, in the order in which the sections are measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
     section.__name__: section
-    for section in (start, files, frames, dicts, ties, intents, runs, unjudged, large, growth)
+    for section in (start, files, frames, dicts, ties, intents, classics, runs, unjudged, large, growth)
 }
