@@ -9,6 +9,7 @@ import click
 from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures.classic import CLASSICS, EXAMPLES
 from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 from ir_graded.measures.parsing import read_measures
@@ -28,12 +29,13 @@ def measures(names: tuple[str, ...]) -> None:
         show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
         return
     show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
-    show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10. All measures of ir-measures work too.")
+    show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10. The measures of ir-measures work, too:")
+    show(textwrap.fill(", ".join(sorted(CLASSICS, key=str.lower)), 100))
 
 
 def _explain(measure: Measure) -> Iterator[str]:
     """Yield the lines on one measure: formula, advice, parameters, other names, example and source."""
-    about = sections(type(measure))
+    about = sections(CLASSICS.get(measure.NAME, type(measure)))
     yield f"{_title(measure)}\n\n{about['Summary']}"
     yield from (f"\n{about[name]}".replace("``", "") for name in ("Definition", "Use it") if about[name])
     if measure.SUPPORTED_PARAMS:
@@ -41,6 +43,9 @@ def _explain(measure: Measure) -> Iterator[str]:
     for name, param in measure.SUPPORTED_PARAMS.items():
         expected = f": {param.expected}" if isinstance(param, Param) else ""
         yield f"    {_with_default(name, param):<18} {param.desc}{expected}"
+    if "Parameters" in about:
+        values = " ".join(about["Parameters"].split()).replace("``", "")
+        yield textwrap.fill(f"Supported: {values}", 100, initial_indent="    ", subsequent_indent="    ")
     others = [*_other_names(measure)]
     if others:
         yield "\nOther names:\n" + "\n".join(f"    {name}" for name in others)
@@ -48,6 +53,10 @@ def _explain(measure: Measure) -> Iterator[str]:
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name != "cutoff" and isinstance(param, Param):
             example = param.example(measure)
+    if measure.NAME in CLASSICS:
+        required = [name for name, param in measure.SUPPORTED_PARAMS.items() if param.required]
+        required += CLASSICS[measure.NAME].REQUIRED
+        example = str(measure(**{name: EXAMPLES.get(name, 1) for name in required}))
     yield f'\nOn the command line:\n    ir_graded evaluate qrels.txt bm25.run -m "{example}"'
     if "Example" in about:
         yield "\nExample:\n" + textwrap.indent(about["Example"], "    ")

@@ -79,15 +79,23 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
 
 
 def _qrels_frame(judgments: Judgments) -> pd.DataFrame:
-    """Return prepared qrels as a frame; levels that are all whole numbers are integers."""
+    """Return prepared qrels as a frame, with a row for each intent of a document if they have intents.
+
+    Levels that are all whole numbers are integers.
+    """
     import pandas as pd
 
-    levels = judgments.levels
-    level = levels.values[levels.level_index]
+    levels, intents = judgments.levels, judgments.levels.intents
+    of_rows = levels if intents is None else intents.levels
+    document = np.arange(levels.topic.size) if intents is None else intents.document
+    level = of_rows.values[of_rows.level_index]
     whole = bool((level == np.floor(level)).all())
-    names = np.array(judgments.names, dtype=object)
-    columns = {"query_id": names[levels.topic], "doc_id": judgments.doc_ids}
-    return pd.DataFrame({**columns, "relevance": level.astype(np.int64) if whole else level})
+    names, doc_ids = (np.array(ids, dtype=object) for ids in (judgments.names, judgments.doc_ids))
+    columns = {"query_id": names[levels.topic[document]], "doc_id": doc_ids[document]}
+    columns["relevance"] = level.astype(np.int64) if whole else level
+    if intents is not None:
+        columns["iteration"] = np.array(judgments.intent_names, dtype=object)[of_rows.topic]
+    return pd.DataFrame(columns)
 
 
 def _run_frame(judgments: Judgments, run: Any) -> pd.DataFrame:

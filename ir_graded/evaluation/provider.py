@@ -206,8 +206,9 @@ def needs_passages(measure: Measure) -> bool:
 
 def wanted_columns(measures: Iterable[Measure]) -> list[Facet]:
     """Return the further columns that the measures require, and those that they use if they exist."""
-    scorers = native_scorers(measures).values()
-    return [facet for scorer in scorers for facet in (*scorer.needs, *scorer.USES)]
+    found = [scorer_of(measure) for measure in measures]
+    # A measure that others define may look at the intents.
+    return [facet for one in found for facet in ((INTENT,) if one is None else (*one.needs, *one.USES))]
 
 
 def _inputs(kind: str, measures: Iterable[Measure]) -> list[str]:

@@ -237,6 +237,8 @@ class Scores:
 
         After ``evaluate(..., ties=...)`` the name may omit the order of tied documents.
         """
+        if str(measure) in self.names:
+            return self.names.index(str(measure))
         wanted = read_measure(measure)
         if wanted in self.measures:
             return self.measures.index(wanted)

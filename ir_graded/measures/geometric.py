@@ -50,7 +50,8 @@ class _GM(ComposedMeasure):
 
     Use it if improving a hard topic from 0.01 to 0.02 should count as much as improving an easy one from 0.4
     to 0.8. It depends heavily on the topics with scores near 0, so it needs many topics. Tests and intervals,
-    which compare arithmetic means, refuse it.
+    which compare arithmetic means, refuse it: give them the logarithms,
+    ``{"log AP": np.log(scores.matrix("AP").clip(0.00001))}``.
 
     Drawn: GM(measure='AP')
 

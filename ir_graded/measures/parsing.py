@@ -59,7 +59,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("reciprocal_rank", "mean_reciprocal_rank", "recip_rank"), "RR"),
     **dict.fromkeys(("r_precision", "r-precision"), "Rprec"),
     **dict.fromkeys(("dcg", "ndcg_cut"), "nDCG"),
-    **dict.fromkeys(("r_cap", "relative_p"), "RelP"),
+    **dict.fromkeys(("r_cap", "relative_p", "capped_recall", "recall_cap", "recall_capped"), "RelP"),
 }
 #: Names of trec_eval that ir-measures lacks; registered there, they would become members of its families.
 _TREC_ONLY = {"gm_map": "GM(measure='AP')", "gm_bpref": "GM(measure='Bpref')"}

@@ -246,7 +246,8 @@ def check_arithmetic(measures: Iterable[Any]) -> None:
         if getattr(measure, "AGGREGATE", "mean") != "mean":
             raise ParameterError(
                 f"{measure} is a {measure.AGGREGATE} over the topics, but tests, intervals and ranks are of "
-                f"arithmetic means: use {measure['measure']}"
+                f"arithmetic means: use {measure['measure']}, or the logarithms of its scores, such as "
+                "np.log(scores.matrix(...).clip(0.00001))"
             )
 
 

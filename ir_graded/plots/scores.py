@@ -300,7 +300,7 @@ def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
     """Plot stop distribution (left axis) and utility (right axis) over the ranks of relevant documents.
 
     For measures without a stop distribution, contributions are shown instead, and the blended ratio, if they
-    have it, instead of the utility.
+    have it, instead of the utility. Of several contributions at one rank, by intent, the sum is shown.
 
     Args:
         explanation: result of ``explain``.
@@ -310,17 +310,20 @@ def profile(explanation: Topic, ax: Axes | None = None) -> Figure:
         (EVIA 2008).
     """
     columns = explanation.columns
-    bars = "stop" if "stop" in columns else "contribution"
-    points = next((name for name in ("utility", "BR", "gP") if name in columns), None)
+    rank, row = np.unique(columns["rank"], return_inverse=True)
+    # Stops and utilities of several intents of a document have no sum.
+    alone = rank.size == row.size
+    bars = "stop" if "stop" in columns and alone else "contribution"
+    points = next((name for name in ("utility", "BR", "gP") if name in columns and alone), None)
+    heights = np.bincount(row, columns[bars], rank.size)
     named = [_NAMES[name] for name in (bars, points) if name is not None]
     with style.canvas(ax, named) as axes:
-        rank = columns["rank"]
         deepest = int(rank.max(initial=1))
         width = _WIDTH * min(1.0, _MANY / max(rank.size, 1))
-        handles: list[Any] = [axes.vlines(rank, 0, columns[bars], color=_FIRST, linewidth=width)]
+        handles: list[Any] = [axes.vlines(rank, 0, heights, color=_FIRST, linewidth=width)]
         axes.set(xlabel="rank", ylabel=named[0])
         style.format_rank_axis(axes, deepest)
-        axes.set_ylim(0, 1.08 * float(columns[bars].max(initial=0.0)) or 1.0)
+        axes.set_ylim(0, 1.08 * float(heights.max(initial=0.0)) or 1.0)
         if points is not None:
             right = axes.twinx()
             handles += right.plot(

@@ -183,3 +183,11 @@ def test_rbp_ignores_documents_below_rank_1000():
     run = {"1": {f"d{rank}": -float(rank) for rank in range(1, 1002)}}
     for doc, expected in (("d1000", 1 / 1000), ("d1001", 0)):
         assert ir_graded.evaluate(RBP(rel=1, p=1.0), {"1": {doc: 1}}, run).values.item() == expected
+
+
+def test_interpolated_precision_rounds_up_from_a_tenth_of_a_document():
+    """Recall .305 of ten documents is 3.05 documents, for which trec_eval 9 takes three; .311 takes four."""
+    qrels = {"1": {f"d{n}": 1 for n in range(10)}}
+    run = {"1": {doc: -float(n) for n, doc in enumerate(["d0", "d1", "d2", "x", "y", "z", "w", "d3"])}}
+    scores = ir_graded.evaluate(["IPrec@0.305", "IPrec@0.3", "IPrec@0.311"], qrels, run)
+    assert scores.values.ravel().tolist() == [1.0, 1.0, 0.5]

@@ -50,6 +50,8 @@ def test_measures_that_others_define_share_a_call():
     }
     scores = ir_graded.evaluate([length, "AP"], {"1": QRELS["1"]}, {"1": RUN["1"]})
     assert scores.values.ravel().tolist() == [3, pytest.approx(AP_1)]
+    assert scores.matrix("Length")["run"].tolist() == [3]
+    assert scores.matrix(length)["run"].tolist() == [3]
     with pytest.raises(ir_graded.ParameterError, match=r"ties='expected' .* Length is not among them"):
         ir_graded.evaluate(length, QRELS, RUN, ties="expected")
 
@@ -127,6 +129,20 @@ CONFUSED = {
         *("SetF(beta=2.0)", "P(rel=2)@3", "nDCG(judged_only=True)@3", "SetAP(judged_only=True)"),
     ],
 }
+
+
+@pytest.mark.parametrize("beside", [[], ["Q"], ["alpha_nDCG@5"]])
+@pytest.mark.filterwarnings("ignore:1 document has different levels")
+def test_a_measure_that_others_define_sees_all_intents(beside):
+    seen = []
+
+    def look(qrels, _):
+        seen.extend(qrels[["doc_id", "relevance", "iteration"]].itertuples(index=False, name=None))
+        return 0.0
+
+    defined = ir_measures.define_byquery(look, name="Look")
+    ir_graded.evaluate([defined, *beside], BY_INTENT, IN_ORDER)
+    assert sorted(seen) == [("a", 2, "i"), ("a", 2, "j"), ("b", 2, "i"), ("c", 1, "k"), ("d", 1, "j")]
 
 
 @pytest.mark.parametrize("group", CONFUSED)

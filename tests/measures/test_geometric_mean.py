@@ -47,7 +47,7 @@ def test_equal_scores_have_their_value_as_the_mean():
 )
 def test_statistics_of_arithmetic_means_refuse_it(call):
     scores = ir_graded.evaluate("GMAP", QRELS, RUNS)
-    message = r"^GM\(measure='AP'\) is a geometric mean over the topics, but .* arithmetic means: use AP$"
+    message = r"^GM\(measure='AP'\) is a geometric mean over the topics, but .* means: use AP, or the log"
     with pytest.raises(ParameterError, match=message):
         call(scores)
 

@@ -1,6 +1,7 @@
 """The profile of a measure: drawn from the explanation's columns, labelled, and legible in grey."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -71,6 +72,17 @@ def test_measures_without_stops_show_contributions(measure, names):
     figure = profile(explained(measure))
     assert [axes.get_ylabel() for axes in figure.axes] == names
     assert figure.axes[0].get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize("measure", ["alpha_nDCG@5", "IA(measure='Q')"])
+def test_contributions_of_several_intents_at_a_rank_are_added(measure):
+    rows = {"query_id": "1", "doc_id": [*"aab"], "relevance": 1, "iteration": [*"xyx"]}
+    found = ir_graded.explain(measure, pd.DataFrame(rows), {"1": {"a": 2.0, "b": 1.0}}, "1")
+    (axes,) = found.plot().axes
+    assert axes.get_ylabel() == "contribution"
+    bars = bars_of(axes)
+    assert [rank for rank, _ in bars] == [1, 2]
+    assert sum(height for _, height in bars) == pytest.approx(found.score)
 
 
 def test_deep_rankings_have_a_logarithmic_axis():
