@@ -20,14 +20,19 @@ from .output import show
 @click.option("-n", "no_summary", is_flag=True, help="Do not print the values over all topics.")
 @click.option("-c", "complete", is_flag=True, help="Count all topics of QRELS, also those that a RUN lacks.")
 @click.option(
-    "-l", "rel", type=click.IntRange(0), default=1, show_default=True, help="Lowest relevant level."
+    "-l",
+    "rel",
+    type=click.IntRange(0, 2**31 - 1),
+    default=1,
+    show_default=True,
+    help="Lowest relevant level.",
 )
 @click.option("-J", "judged_only", is_flag=True, help="Drop documents without a level >= 0.")
 @click.option(
-    "-M", "depth", type=click.IntRange(0), default=2**31, help="Keep this many documents per topic."
+    "-M", "depth", type=click.IntRange(0, 2**31), default=2**31, help="Keep this many documents per topic."
 )
 @click.option(
-    "-N", "documents", type=click.IntRange(0), default=0, help="Size of the collection, for utility."
+    "-N", "documents", type=click.IntRange(0, 2**53), default=0, help="Size of the collection, for utility."
 )
 @options.quiet
 def trec_eval(

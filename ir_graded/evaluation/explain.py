@@ -220,11 +220,11 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         columns = _group_columns(judgments, groups, topic)
     else:
         columns = _columns(judgments, scorer, views, found, mine)
-    notes = _notes(found, topic, seen, retrieved)
+    score, relevant = float(scorer.score_with_ties(views)[topic]), int(found.view.R[topic])
+    notes = _notes(found, topic, seen, retrieved, score)
     if "documents" in columns:
         notes.append("Documents with equal scores are one row; it adds the mean over all their orders.")
     (run_name,), query_id = request.runs, judgments.query_ids[topic]
-    score, relevant = float(scorer.score_with_ties(views)[topic]), int(found.view.R[topic])
     below = int(found.view.retrieved[topic]) - seen
     counts = relevant, retrieved, below
     return Explanation(run_name, wanted, query_id, score, columns, *counts, tuple(notes))
@@ -291,25 +291,25 @@ def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -
     return {name: read_only(values) for name, values in columns.items()}
 
 
-def _notes(found: Contributions, topic: int, seen: int, retrieved: int) -> list[str]:
+def _notes(found: Contributions, topic: int, seen: int, retrieved: int, score: float) -> list[str]:
     """Return notes about the topic, in sentences."""
     relevant, below = int(found.view.R[topic]), int(found.view.retrieved[topic]) - seen
     there = found.view.kind.capitalize()
     if not relevant:
-        return [f"The qrels have no {found.view.kind} for the topic: it scores 0."]
+        return [f"The qrels have no {found.view.kind} for the topic: it scores {score:g}."]
     if not retrieved:
         known = f" {there}: {relevant}." if found.view.countable else ""
-        return [f"The run has no document for the topic: it scores 0.{known}"]
+        return [f"The run has no document for the topic: it scores {score:g}.{known}"]
     of = f" of {relevant}" if found.view.countable else ""
     notes = [f"{there} retrieved: {seen + below}{of}, in a ranking of {retrieved}."]
     if below:
         notes.append(f"Below rank {found.view.cutoff}, where they do not count: {below}.")
     if not seen:
-        return [*notes, "Without any to count, the topic scores 0."]
+        return [*notes, f"Without any to count, the topic scores {score:g}."]
     if found.view.rank_in_run is not None:
         notes.append("Ranks are those of the condensed list, from which unjudged documents are removed.")
     if found.norm is not None and found.norm_name:
         norm = found.norm[topic]
-        so = "." if norm > 0 else ": it scores 0."
+        so = "." if norm > 0 else f": it scores {score:g}."
         notes.append(f"The sum is divided by {norm:g}, {found.norm_name}{so}")
     return notes

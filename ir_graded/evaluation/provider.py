@@ -94,6 +94,8 @@ class GradedEvaluator(Evaluator):
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
             judgments.check_highest_level(measure, scorer.highest_level)
+            if doubt := scorer.doubt(judgments.levels):
+                warn_caller(doubt)
             for facet in scorer.needs:
                 if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
                     hint = judgments.hint if facet is SPAN else ""

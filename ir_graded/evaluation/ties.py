@@ -14,9 +14,9 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
 from ir_graded.matching.judgments import Judgments, comparable
 from ir_graded.matching.match import MatchedRun, table_of_run
-from ir_graded.measures.base import aggregate
+from ir_graded.measures.base import GradedMeasure, aggregate
 from ir_graded.measures.classic import scorer_of
-from ir_graded.measures.classic.ties import with_ties
+from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 
@@ -72,6 +72,13 @@ def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: An
     import pandas as pd
 
     wanted = [*scorers_here(read_measures(measures), "ties")]
+    for measure in wanted:
+        takes = measure.SUPPORTED_PARAMS if isinstance(measure, GradedMeasure) else ("ties",)
+        if "ties" in takes and not takes_ties(measure):
+            raise ParameterError(
+                f"{measure}: ties compares the pessimistic, the expected and the optimistic score, and this "
+                "measure lacks one of them; evaluate(..., ties=...) takes those that it has"
+            )
     request = Request([with_ties(measure, order) for measure in wanted for order in _ORDERS], qrels, runs)
 
     def score(matched: MatchedRun) -> tuple[float, dict[Measure, Floats]]:

@@ -504,7 +504,7 @@ def measures_of(texts: Iterable[str]) -> list[Measure]:
         given = typed[one.name]
         try:
             pairs = one.parameters(given or one.default)
-        except ValueError:
+        except (ValueError, OverflowError):
             expected = "none" if one.parameters is _none else one.default or "1=3.5,2=9"
             problem = f"{one.name}: cannot read the parameters {given!r}; expected {expected}"
             raise errors.ParameterError(problem) from None

@@ -217,6 +217,10 @@ class Scorer:
         """Whether scores depend on the highest level of all qrels, because no highest level is set."""
         return False
 
+    def doubt(self, levels: Levels) -> str:  # noqa: ARG002  # for measures on a given scale
+        """Return a sentence on levels that do not suit the measure; empty without any."""
+        return ""
+
     def relabelled(self, views: Views) -> tuple[Scorer, Views]:
         """Return a scorer and views with relabelled levels, for measures that replace levels."""
         return self, views
@@ -329,7 +333,8 @@ class GradedMeasure(Scorer, Measure):
         except ParameterError:
             raise
         except ValueError as error:
-            raise ParameterError(f"{self.NAME}: {name}={short_repr(value)} must be {error}") from None
+            named = self.NAME.removesuffix(" with ties")
+            raise ParameterError(f"{named}: {name}={short_repr(value)} must be {error}") from None
 
     @property
     def SHORT_DESC(self) -> str:

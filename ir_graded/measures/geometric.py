@@ -99,8 +99,8 @@ class _GM(ComposedMeasure):
     def score(self, views: Views) -> Floats:
         return np.maximum(self.base.score(views), self.RANGE[0])
 
-    def score_with_ties(self, views: Views) -> Floats:
-        return np.maximum(self.base.score_with_ties(views), self.RANGE[0])
+    def expected_score(self, views: Views) -> Floats:
+        return np.maximum(self.base.expected_score(views), self.RANGE[0])
 
     def contributions(self, views: Views) -> Contributions:
         return self.base.contributions(views)

@@ -244,9 +244,10 @@ def check_arithmetic(measures: Iterable[Any]) -> None:
     """Raise ParameterError for a measure whose aggregate is a geometric mean."""
     for measure in measures:
         if getattr(measure, "AGGREGATE", "mean") != "mean":
+            at = f"@{measure.params['cutoff']}" if "cutoff" in measure.params else ""
             raise ParameterError(
                 f"{measure} is a {measure.AGGREGATE} over the topics, but tests, intervals and ranks are of "
-                f"arithmetic means: use {measure['measure']}, or the logarithms of its scores, such as "
+                f"arithmetic means: use {measure['measure']}{at}, or the logarithms of its scores, such as "
                 "np.log(scores.matrix(...).clip(0.00001))"
             )
 

@@ -2,6 +2,7 @@
 
 from math import log2
 
+import ir_measures
 import pytest
 from classics.classic_cases import OF_DOCUMENTS
 from ir_measures import (
@@ -191,3 +192,29 @@ def test_interpolated_precision_rounds_up_from_a_tenth_of_a_document():
     run = {"1": {doc: -float(n) for n, doc in enumerate(["d0", "d1", "d2", "x", "y", "z", "w", "d3"])}}
     scores = ir_graded.evaluate(["IPrec@0.305", "IPrec@0.3", "IPrec@0.311"], qrels, run)
     assert scores.values.ravel().tolist() == [1.0, 1.0, 0.5]
+
+
+def test_expected_accuracy_counts_tied_others_by_half():
+    run = {"1": {"a": 1.0, "x": 1.0, "y": 1.0, "z": 0.5}}
+    scores = ir_graded.evaluate("Accuracy", {"1": {"a": 1}}, run, ties="expected")
+    assert scores.values.item() == pytest.approx(2 / 3)  # 1, 2/3 or 1/3
+
+
+@pytest.mark.parametrize("name", ["INST(max_rel=2)", "SDCG(max_rel=2)@3", "NERR8(max_rel=2)@3"])
+def test_levels_above_the_scale_count_as_its_highest_with_a_warning(name):
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    with pytest.warns(ir_graded.CoverageWarning, match=r"level 5, above max_rel=2; it counts as 2"):
+        found = ir_graded.evaluate(name, {"1": {"a": 5, "b": 1}}, run).values
+    assert found.tolist() == ir_graded.evaluate(name, {"1": {"a": 2, "b": 1}}, run).values.tolist()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-7, 0.5])
+def test_a_huge_cutoff_over_intents_takes_no_time(alpha):
+    rows = [ir_measures.Qrel("1", doc, 1, intent) for doc, intent in ("a1", "a2", "b2")]
+    found = ir_graded.evaluate(
+        f"alpha_DCG(alpha={alpha})@9223372036854775807 alpha_DCG(alpha={alpha})@70000",
+        rows,
+        {"1": {"a": 2.0, "b": 1.0}},
+    )
+    huge, large = found.values.ravel().tolist()
+    assert 0 <= huge <= large

@@ -121,6 +121,7 @@ TRAPS = {
     "alpha_nDCG(judged_only=True)@10": (_BY_INTENT, in_ranks("ab")),
     "alpha_nDCG@5": (_BY_INTENT, in_ranks("ab")),
     "IPrec@0.12": ({"1": {f"d{n}": 1 for n in range(8)}}, in_ranks(["d1", "x", "d2"])),
+    "IPrec(judged_only=True)@0.5": ({"1": {"a": 0}}, {"1": {"x": 1.0, "y": 0.5}}),
     "Compat(p=0.8)": ({"1": dict.fromkeys("abc", 1)}, {"1": {"b": -3.0, "x": -4.0}}),
     "Accuracy": ({"1": {"a": 1, "b": 1}}, in_ranks("ab")),
     "SDCG(max_rel=1)@2000": (_MANY, in_ranks([*_MANY["1"]][:1000])),

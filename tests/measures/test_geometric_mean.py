@@ -28,6 +28,20 @@ def test_the_aggregate_is_the_exponential_of_the_mean_logarithm(base):
         assert called == {GM(measure=base): pytest.approx(expected, rel=1e-14)}
 
 
+@pytest.mark.parametrize("order", ["expected", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("base", ["P", "Success", "AP", "RelP"])
+def test_the_base_measure_takes_the_order_of_tied_documents(base, order):
+    run = {"1": {"a": 1.0, "u": 1.0, "v": 0.5}}
+    scores = ir_graded.evaluate([f"GM(measure='{base}')@1", f"{base}@1"], {"1": {"a": 1}}, run, ties=order)
+    assert scores.values[1].item() == {"expected": 0.5, "optimistic": 1.0, "pessimistic": 0.0}[order]
+    assert scores.values[0].item() == max(scores.values[1].item(), 0.00001)
+
+
+def test_the_explanation_names_the_lowest_score():
+    text = str(ir_graded.explain("GMAP", {"1": {"a": 1}}, {"1": {"x": 1.0, "y": 0.5}}, "1"))
+    assert "Without any to count, the topic scores 1e-05." in text
+
+
 def test_equal_scores_have_their_value_as_the_mean():
     qrels = {str(topic): {"a": 1} for topic in range(7)}
     run = {topic: {"x": 1.0, "y": 0.5} for topic in qrels}

@@ -68,7 +68,8 @@ class ExpectedGain(Classic):
 
     def is_defined(self) -> bool:
         levels = (self[name] or 0 for name in ("min_rel", "max_rel"))
-        return super().is_defined() and all(type(level) is int for level in levels)
+        whole = all(type(level) is int and is_natural(abs(level) + 1) for level in levels)
+        return super().is_defined() and whole
 
     def validate_params(self) -> None:
         super().validate_params()
@@ -83,6 +84,12 @@ class ExpectedGain(Classic):
             raise ParameterError(f"{self.measure}: T must be {limits}: for example {self.measure(T=2.0)}")
         if p is not None and not 0 <= p <= 1:
             raise ParameterError(f"{self.measure}: p must be from 0 to 1: for example {self.measure(p=0.8)}")
+
+    def doubt(self, levels: Levels) -> str:
+        highest, most = levels.values.max(initial=0.0), self["max_rel"]
+        if most is None or highest <= most:
+            return ""
+        return f"{self.measure}: the qrels have level {highest:g}, above max_rel={most}; it counts as {most}"
 
     def best_levels(self, levels: Levels) -> list[float]:  # noqa: ARG002  # higher levels have no more gain
         return [float(self["max_rel"])]

@@ -29,6 +29,7 @@ from ir_graded.measures.params import MEAN_TIES
 from ir_graded.measures.stopping import safe_divide
 
 from .base import Classic, is_natural, register
+from .cwl import weights_down_to
 from .precision import AveragePrecision, Precision, Success
 
 _WHY_NO_IDEAL = "one list is rarely the best for every intent"
@@ -36,8 +37,6 @@ _WHY_NO_IDEAL = "one list is rarely the best for every intent"
 _NEGLIGIBLE = 1e-18
 #: Number of ranks of an ideal list that measures with smaller cutoffs share.
 _SHARED = 64
-#: Number of ranks of a norm that are summed at a time.
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,8 @@ class IntentClassic(Classic):
 
     def is_defined(self) -> bool:
         # Documents of level 0 or below can be relevant.
-        return type(self["rel"]) is int and (self["cutoff"] is None or is_natural(self["cutoff"]))
+        rel, cutoff = self["rel"], self["cutoff"]
+        return type(rel) is int and is_natural(abs(rel) + 1) and (cutoff is None or is_natural(cutoff))
 
     def validate_params(self) -> None:
         super().validate_params()
@@ -215,9 +215,8 @@ def _reciprocal(n: Ints) -> Floats:
 def _highest(a: float, weight: Callable[[Ints], Floats], cutoff: int) -> float:
     """Return the sum of a^(n-1) * weight over ranks n down to the cutoff."""
     last = int(min(cutoff, _ranks_that_matter(a)))
-    first = range(1, last + 1, _CHUNK)
-    chunks = (np.arange(n, min(n + _CHUNK, last + 1), dtype=np.int64) for n in first)
-    return math.fsum(float((np.asarray(a ** (n - 1.0)) * weight(n)).sum()) for n in chunks)
+    known, rest = weights_down_to(lambda n: a ** (n - 1.0) * weight(n), last)
+    return math.fsum([*known.tolist(), rest])
 
 
 def _ranks_that_matter(base: float) -> float:

@@ -14,7 +14,7 @@ from ir_graded.errors import ParameterError, short_repr
 from ir_graded.measures.base import GradedMeasure
 from ir_graded.measures.params import TIES, with_floats
 
-from . import check_computable, scorer_of
+from . import check_computable, check_rel_of_rbp
 from .base import CLASSICS, Classic
 
 
@@ -54,8 +54,7 @@ class TiedClassic(GradedMeasure):
         return name + super().__repr__()[len(self.NAME) :]
 
     def validate_params(self) -> None:
-        if scorer_of(self.measure) is None:
-            raise ParameterError(f"{self}: ir_graded does not compute {self.measure}, so ties has no effect")
+        check_computable(self.measure)
         self.scorer.validate_params()
         self.validated = True
 
@@ -129,7 +128,7 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     check_ties(ties, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
         return measure.with_ties(ties)
-    check_computable(measure)
+    check_rel_of_rbp(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
         raise ParameterError(f"ir_graded does not compute {measure}, so ties={ties!r} has no effect")
