@@ -610,12 +610,16 @@ def interpolated_precision(topic: Topic) -> Decimal:
 
 def accuracy(topic: Topic) -> Decimal:
     """Accuracy: mean over the relevant documents of the share of the others that are below them."""
-    relevant = topic.relevant_ranks()
-    others = topic.last - len(relevant)
-    below = [sum(m > n and m not in relevant for m in topic.ranks()) for n in relevant]
+    relevant = set(topic.relevant_ranks())
+    others, pairs = 0, 0
+    for n in reversed(topic.ranks()):  # others counts those below rank n
+        if n in relevant:
+            pairs += others
+        else:
+            others += 1
     if not relevant or not others:
         return Decimal(bool(relevant))
-    return Decimal(sum(below)) / (others * len(relevant))
+    return Decimal(pairs) / (others * len(relevant))
 
 
 def compatibility(topic: Topic) -> Decimal:
