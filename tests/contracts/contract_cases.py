@@ -78,7 +78,7 @@ WITH_COLUMNS = {
         ]
         for measure in (D, D_sharp, DIN, DIN_sharp, IA, IA_sharp)
     },
-    "GM": [GM(measure=base) for base in ("AP", "Q", "Bpref", "nDCG")],
+    "GM": [GM(measure=base) for base in ("AP", "Q", "RR", "nDCG")],
     "I-rec": [I_rec, I_rec(rel=2), I_rec @ 3, I_rec(judged_only=True) @ 2],
     **{
         measure.NAME: [measure, measure(beta=3, rel=2), measure(gains={1: 3}) @ 3]

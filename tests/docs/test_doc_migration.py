@@ -128,6 +128,7 @@ TRAPS = {
     "BPM(max_rel=10)@20": ({"1": {f"d{n}": 1 for n in range(10)}}, in_ranks([f"d{n}" for n in range(20)])),
     "INST(max_rel=1)": ({"1": {"a": 1}}, {"1": {"a": 1.0, "b": 1.0}}),
 }
+INSTALLED_BY = {"ndeval": "pyndeval", "cwl_eval": "cwl-eval"}
 BESIDE = {"alpha_nDCG@5": "alpha_nDCG(alpha=0.3)@5", "IPrec@0.12": "IPrec@0.125"}
 LISTED = rows(PAGE, "ir-measures-traps")
 
@@ -144,7 +145,7 @@ def test_values_that_differ_from_ir_measures_are_as_listed(row):
     assert ir_graded.evaluate(name, qrels, run).values.item() == pytest.approx(float(here), abs=5e-5)
     provider = ir_measures.providers.registry[{"ndeval": "pyndeval"}.get(program, program)]
     if not provider.is_available():
-        pytest.skip(f"{program} is not installed")
+        pytest.skip(f"{INSTALLED_BY[program]} is not installed")
     measures = [ir_measures.parse_measure(BESIDE[name]), measure] if name in BESIDE else [measure]
     if there.endswith("Error"):
         with pytest.raises((AssertionError, TypeError, ZeroDivisionError)) as caught:
