@@ -273,7 +273,7 @@ def test_errors_are_raised_before_the_job(spark):
         evaluate("Q", judged, ranked.where("run != 'run1' or query_id in ('t24', 't25')"))
     with pytest.raises(NoSharedTopicsError, match="qrels are empty"):
         evaluate("Q", judged.limit(0), ranked)
-    with pytest.raises(ParameterError, match="needs measures that ir_graded computes"):
+    with pytest.raises(ParameterError, match="NumRel takes rel"):
         evaluate("NumRel(rel=2)", judged, ranked)
     with pytest.raises(ParameterError, match="PassageAP depends on the order of the rows of the qrels"):
         evaluate("PassageAP", judged, ranked)
