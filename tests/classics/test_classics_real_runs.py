@@ -86,10 +86,10 @@ def test_rbp_of_the_sample_equals_cwl_eval():
     ("number", "data", "count"),
     [("round1", "round1.ranked1000.tsv.xz", 143), ("round5", "round5.judged.tsv.xz", 126)],
 )
-def test_classics_of_every_trec_covid_run_equal_those_of_ir_measures(number, data, count):
+def test_classics_of_every_third_trec_covid_run_equal_those_of_ir_measures(number, data, count):
     qrels, runs = ROOT / "trec-covid" / "qrels" / f"qrels.covid-{number}.txt.gz", ranked_runs(data)
     assert len(runs) == count
-    assert (differences(PLAIN, qrels, runs) <= 1e-12).all()
+    assert (differences(PLAIN, qrels, dict([*runs.items()][::3])) <= 1e-12).all()
 
 
 @needs_shared_data
