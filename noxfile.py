@@ -107,7 +107,15 @@ def peers(session: nox.Session) -> None:
     """Compare values with other programs, and run the tests that must pass with and without them."""
     session.install("-e", ".[test]", *group("peers"))
     session.run("python", "-c", "import cwl, krippendorff, pyndeval, ranx, sklearn, trectools")
-    tests = ("tests/differential", "tests/classics/test_classics_wiring.py")
+    tests = (
+        "tests/differential",
+        "tests/classics/test_classics_wiring.py",
+        "tests/docs/test_doc_migration.py",
+    )
+    tests += (
+        "tests/classics/test_classics_over_intents.py",
+        "tests/classics/test_classics_against_upstream.py",
+    )
     tests += ("tests/ecosystem/test_calls_of_ir_measures.py", "tests/ecosystem/test_evaluate.py")
     tests += ("tests/intents/test_intent_input.py",)
     session.run("python", "-m", "pytest", *tests)
