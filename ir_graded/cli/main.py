@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"not enough memory ({error})")
     except GradedError as error:
         _fail(for_shell(str(error)))
-    except (ValueError, NameError, RuntimeError, OverflowError) as error:
+    except (ValueError, NameError, RuntimeError) as error:
         # RuntimeError: ir_datasets could not download.
         _fail(str(error))
     sys.exit(code or 0)

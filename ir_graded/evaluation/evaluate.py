@@ -199,7 +199,7 @@ class Request:
     for any of the measures, inf if relevance has no effect; they need documents down to ``lowest`` from runs.
     """
 
-    def __init__(  # those of evaluate
+    def __init__(
         self,
         measures: Iterable[str | Measure] | str | Measure | None,
         qrels: Any,

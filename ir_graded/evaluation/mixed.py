@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class MixedEvaluator(Evaluator):
-    """Evaluator of measures of this package and of others. It is thread-safe and can be pickled."""
+    """Evaluator of measures of this package and of others. It can be pickled if the measures can."""
 
     def __init__(self, measures: list[Measure], graded: GradedEvaluator) -> None:
         super().__init__(measures, graded.judgments.query_ids)

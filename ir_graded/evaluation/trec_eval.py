@@ -531,7 +531,7 @@ def ranked_lists(qrels: str, runs: Iterable[str], options: Options) -> Iterator[
     """
     judgments = _judgments(qrels)
     for path, table, tag in in_threads(lambda run: (run, *read_as_trec_eval("run", run)), runs, processors()):
-        lists = Lists(judgments, match_table(judgments, table, -np.inf), tag, options)
+        lists = Lists(judgments, match_table(judgments, table, -np.inf, precision=np.asarray), tag, options)
         absent = [lists.names[number] for number in np.flatnonzero(lists.absent).tolist()]
         if len(absent) == len(lists.names):
             raise errors.NoSharedTopicsError(f"{path} and {qrels} share no topic")
@@ -550,4 +550,4 @@ def _judgments(path: str) -> Judgments:
     for row in np.flatnonzero(first != np.arange(first.size))[:1].tolist():
         raise errors.InputError(f"{table.in_kind(row)}: the document appears twice; keep one of the lines")
     by_topic = table.query_id.arg_sort().to_numpy().astype(np.int64)
-    return replace(from_table(table[by_topic]), in_double_precision=True)
+    return from_table(table[by_topic])

@@ -181,7 +181,6 @@ class Judgments:
         intent_names: the name of each intent.
         columns: names of the requested further columns that the qrels have.
         of_run: the further columns of runs that measures need.
-        in_double_precision: whether scores are compared in double precision, as in trec_eval 10.
         ranks_rows: whether measures rank the rows of runs with passages.
         note: description of documents with several levels, of which the highest counts; empty without any.
         unused_intents: by topic the intents that have a probability and no document.
@@ -201,7 +200,6 @@ class Judgments:
     hint: str = ""
     note_on_sample: str = ""
     of_run: tuple[Facet, ...] = ()
-    in_double_precision: bool = False
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

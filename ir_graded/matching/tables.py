@@ -44,14 +44,20 @@ _FRAME = 1 << 20
 _LARGE = 1 << 28
 
 
-def match_table(judgments: Judgments, table: Table, lowest: float, threads: int = 1) -> JudgedRun:
-    """Match the table of a run in several threads."""
+def match_table(
+    judgments: Judgments,
+    table: Table,
+    lowest: float,
+    threads: int = 1,
+    precision: Callable[[Floats], ranking.Scores] = comparable,
+) -> JudgedRun:
+    """Match the table of a run in several threads; ``precision`` is that in which scores are compared."""
     groups = groups_of(judgments, table.query_id)
     judgments.lookup(lowest).prepare()
 
     def match_part(part: slice) -> Matched:
         rows = table[int(groups.begin[part.start]) : int(groups.begin[part.stop])]
-        return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest)
+        return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest, precision)
 
     parts = list(in_threads(match_part, _parts(groups), threads))
     return JudgedRun.of(judgments.levels, parts, len(_unknown(table, groups)))
@@ -215,7 +221,13 @@ def _parts(groups: ranking.Groups) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> Matched:
+def _match_rows(
+    judgments: Judgments,
+    table: Table,
+    groups: ranking.Groups,
+    lowest: float,
+    precision: Callable[[Floats], ranking.Scores] = comparable,
+) -> Matched:
     """Match rows with validated ids with the qrels."""
     table, groups = _with_qrels(table, groups)
     table.check_values()
@@ -226,8 +238,7 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     _check_duplicates(table, groups.topic, key)
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, table.doc_id, key)
-    score = table.value if judgments.in_double_precision else comparable(table.value)
-    doc_ids = partial(_ids_at, table.doc_id)
+    score, doc_ids = precision(table.value), partial(_ids_at, table.doc_id)
     rows = ranking.Rows(score, groups, doc_ids)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
     rank, ties = ranking.ranks(rows, hits)

@@ -327,14 +327,20 @@ class GradedMeasure(Scorer, Measure):
         self.check_combination(not_default)
         super().__init__(**not_default)
 
+    @property
+    def _printed_name(self) -> str:
+        """Name in measure strings and messages."""
+        return self.NAME
+
     def _canonical(self, name: str, value: Any) -> Any:
         try:
             return self.SUPPORTED_PARAMS[name].canonical(value)
         except ParameterError:
             raise
         except ValueError as error:
-            named = self.NAME.removesuffix(" with ties")
-            raise ParameterError(f"{named}: {name}={short_repr(value)} must be {error}") from None
+            raise ParameterError(
+                f"{self._printed_name}: {name}={short_repr(value)} must be {error}"
+            ) from None
 
     @property
     def SHORT_DESC(self) -> str:
@@ -426,7 +432,7 @@ class GradedMeasure(Scorer, Measure):
     def __repr__(self) -> str:
         params = ",".join(f"{k}={format_value(v)}" for k, v in self.params.items() if k != self.AT_PARAM)
         at = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
-        return f"{self.NAME}{f'({params})' if params else ''}{at}"
+        return f"{self._printed_name}{f'({params})' if params else ''}{at}"
 
 
 class StopUtility(GradedMeasure):

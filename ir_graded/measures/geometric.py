@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from ir_measures.measures.base import Agg
 
 from ir_graded.core.facets import Facet
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 
-from .base import Contributions, TiedContributions, add_names, register
+from .base import Contributions, ExactMean, TiedContributions, add_names, register
 from .composed import BASES, BaseMeasure, ComposedMeasure
 
 __all__ = ["GM"]
@@ -20,15 +19,8 @@ __all__ = ["GM"]
 _CLASSICS = ("AP", "Bpref", "infAP", "RR", "P", "R", "Rprec", "Success", "ERR", "RBP", "RelP", "GAP")
 
 
-class GeometricMean(Agg):
+class GeometricMean(ExactMean):
     """Aggregator of ir-measures: the geometric mean of scores above 0; NaN without scores."""
-
-    def __init__(self) -> None:
-        self.values: list[float] = []
-
-    def add(self, value: float) -> None:
-        """Add the score of a topic."""
-        self.values.append(value)
 
     def result(self) -> float:
         """Return the geometric mean of the scores added."""

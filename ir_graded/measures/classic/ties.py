@@ -49,9 +49,9 @@ class TiedClassic(GradedMeasure):
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self.CLASSIC.MEASURE.NAME, self.params)
 
-    def __repr__(self) -> str:
-        name: str = self.CLASSIC.MEASURE.NAME
-        return name + super().__repr__()[len(self.NAME) :]
+    @property
+    def _printed_name(self) -> str:
+        return str(self.CLASSIC.MEASURE.NAME)
 
     def validate_params(self) -> None:
         check_computable(self.measure)

@@ -23,7 +23,7 @@ Judged@10 NumRet
 """
 FEW = _FEW.split()
 #: Measures that other providers of ir_measures compute. If one is not installed, its error is recorded.
-UPSTREAM = [
+OTHERS = [
     "infAP", "IPrec@0.1", "IPrec@0.9", "Compat(p=0.9)", "SetAP", "BPM(max_rel=2)@10", "INST(max_rel=2)",
 ]  # fmt: skip
 SUBTOPICS = ["alpha_nDCG@10", "ERR_IA@10", "AP_IA", "StRecall@10", "P_IA@5", "NRBP"]
@@ -232,10 +232,10 @@ def _calc(out: Recorder) -> None:
         out.metrics(f"calc, {name}", by_topic)
         for measure in ("P-measure", "Q", "NCU"):
             out.metrics(f"a measure's own, {name}", ir_measures.parse_measure(measure).iter_calc(qrels, run))
-    for measure in UPSTREAM:
+    for measure in OTHERS:
         out.evaluate(f"beside {measure}", [measure, "Q"], qrels, runs)
     _subtopics(out)
-    _upstream_of_random(out)
+    _calls_of_random(out)
 
 
 def _sorted(aggregated: dict[Any, float]) -> dict[str, float]:
@@ -251,7 +251,7 @@ def _subtopics(out: Recorder) -> None:
             out.metrics(f"subtopics, {measure}", ir_measures.iter_calc([measure, "Q@10", "AP"], qrels, run))
 
 
-def _upstream_of_random(out: Recorder) -> None:
+def _calls_of_random(out: Recorder) -> None:
     """Record random collections in calls of ir_measures."""
     measures = ["Q", "P-measure@5", "AP", "nDCG@10", "RR", "P@5", "Bpref", "infAP", "SetF"]
     for drawn in filter(lambda one: one.is_whole, map(draws.collection, range(400))):
