@@ -289,4 +289,9 @@ MEAN_TIES = Choice(
     ("doc_id", "expected"),
     default="doc_id",
 )
+RANKS = Choice(
+    "what ranks count in a run with passages: documents, or rows, of which the first of a document counts",
+    ("documents", "rows"),
+    default="documents",
+)
 WEIGHTS = LevelTable("weight of each threshold j; by default j")
