@@ -30,9 +30,8 @@ class TiedClassic(GradedMeasure):
 
     def __init__(self, **params: Any) -> None:
         classic = self.CLASSIC.MEASURE
-        order = {
-            name: self._canonical(name, params.pop(name)) for name in ("ties", "ranks") if name in params
-        }
+        orders = params.keys() & {"ties", "ranks"}
+        order: dict[str, Any] = {name: self._canonical(name, params.pop(name)) for name in orders}
         order = {name: value for name, value in order.items() if value != self.SUPPORTED_PARAMS[name].default}
         given_here = self.CLASSIC.FURTHER.keys() & params.keys()
         further = {name: self._canonical(name, params.pop(name)) for name in sorted(given_here)}
@@ -147,7 +146,7 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
 def takes_ranks(measure: Measure) -> bool:
     """Return whether ranks of a measure can count rows instead of documents, but do not yet."""
     try:
-        return with_ranks(measure, "rows") != measure
+        return bool(with_ranks(measure, "rows") != measure)
     except ParameterError:
         return False
 
