@@ -47,5 +47,7 @@ def score_over_intents(
 ) -> float:
     """Score one topic by a measure of ``reference.intents`` or ``reference.subtopics``."""
     expanded = {intent: with_rows(of_intent, rows) for intent, of_intent in levels.items()}
-    reference = intents.score if name in {"I-rec", "D", "IA", "DIN", "P+Q"} or "#" in name else subtopics.score
+    reference = (
+        intents.score if name in {"I-rec", "D", "IA", "DIN", "P+Q"} or "#" in name else subtopics.score
+    )
     return reference(name, params, expanded, [own for _, own in rows], **further)
