@@ -336,8 +336,8 @@ def test_ir_measures_computes_measures_with_ranks_of_rows():
 
 
 def test_compare_runs_takes_ranks():
-    qrels = pd.concat([pd.DataFrame({"query_id": t, "doc_id": ["b"], "relevance": 1}) for t in "123"])
-    run = pd.concat([RUN_F.assign(query_id=t) for t in "123"])
+    qrels = pd.concat([pd.DataFrame({"query_id": t, "doc_id": ["b"], "relevance": 1}) for t in "12345678"])
+    run = pd.concat([RUN_F.assign(query_id=t) for t in "12345678"])
     found = ir_graded.compare_runs(
         "RR", qrels, run, {"x": run.drop_duplicates(["query_id", "doc_id"])}, ranks="rows"
     )
