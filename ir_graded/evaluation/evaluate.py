@@ -135,14 +135,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     request = Request(
-        read_measures(measures),
-        qrels,
-        runs,
-        ties=ties,
-        ranks=ranks,
-        intents=intents,
-        lengths=lengths,
-        beyond=beyond,
+        measures, qrels, runs, ties=ties, ranks=ranks, intents=intents, lengths=lengths, beyond=beyond
     )
     return request.scores(progress=progress)[0]
 

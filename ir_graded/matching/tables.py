@@ -247,10 +247,10 @@ def _match_rows(
     is_flat = ranking.is_flat(score, groups)
     passages = first = None
     if articles is not None:
-        order = order_rows(*rows_of, articles)
-        first = first_ranks(articles, *order)[row]
+        ordered = order_rows(*rows_of, articles)
+        first = first_ranks(articles, ordered)[row]
         if judgments.ranks_rows:
-            passages = ranked_rows(*rows_of, articles, order, row, document)
+            passages = ranked_rows(*rows_of, articles, ordered, row, document)
     further = {facet.name: table.numbers(facet)[row] for facet in judgments.of_run if table.has(facet)}
     length = np.diff(groups.begin)
     return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further, first)

@@ -27,7 +27,7 @@ from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
 from .documentation import cited, sections
-from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, RANKS, REL, TIES, Param, format_value
+from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, ORDER, RANKS, REL, TIES, Param, format_value
 from .stopping import gains_on_scale, safe_divide
 
 __all__ = ["GradedMeasure"]
@@ -150,13 +150,7 @@ REGISTRY: dict[str, GradedMeasure] = {}
 #: Largest number of levels without judgments that exact bounds consider.
 _MOST_LEVELS = 100
 #: Parameters that nearly every measure takes.
-COMMON: dict[str, Param] = {
-    "cutoff": CUTOFF,
-    "rel": REL,
-    "judged_only": JUDGED_ONLY,
-    "ties": TIES,
-    "ranks": RANKS,
-}
+COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, **ORDER}
 
 
 class Scorer:

@@ -16,7 +16,7 @@ from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 
 from .base import ScaledMeasure, StopUtility, TiedContributions, add_names, register
-from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, NORM, RANKS, REL, TIES, WEIGHTS, Choice
+from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, NORM, ORDER, REL, WEIGHTS, Choice
 from .stopping import graded_uniform, recall_base, safe_divide, uniform
 
 __all__ = ["GAP", "B_pref", "R_pref"]
@@ -138,8 +138,7 @@ class _GAP(StopUtility):
         "judged_only": JUDGED_ONLY,
         "weights": WEIGHTS,
         "norm": NORM,
-        "ties": TIES,
-        "ranks": RANKS,
+        **ORDER,
     }
 
     def _thresholds(self, view: View) -> Thresholds:
@@ -306,8 +305,7 @@ class _B_pref(_Preference):
     SUPPORTED_PARAMS = {
         "penalty": Choice("penalty for documents above", ("R", "N", "relative"), default="R"),
         "rel": REL,
-        "ties": TIES,
-        "ranks": RANKS,
+        **ORDER,
     }
 
     def stop(self, view: View) -> Floats:
@@ -369,8 +367,7 @@ class _R_pref(_Preference, ScaledMeasure):
         "gains": GAINS,
         "max_rel": MAX_REL,
         "rel": REL,
-        "ties": TIES,
-        "ranks": RANKS,
+        **ORDER,
     }
 
     def check_combination(self, params: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from ir_graded.errors import ParameterError
 from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q
-from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_TIES, RANKS, REL, TIES, Number
+from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_ORDER, MEAN_TIES, REL, TIES, Number
 from .stopping import first, safe_divide
 
 __all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plus_Q", "P_plus_Q_sharp"]
@@ -302,13 +302,7 @@ class _I_rec(IntentMeasure):
 
     NAME = "I-rec"
     PRETTY_NAME = "Intent recall"
-    SUPPORTED_PARAMS = {
-        "cutoff": CUTOFF,
-        "rel": REL,
-        "judged_only": JUDGED_ONLY,
-        "ties": MEAN_TIES,
-        "ranks": RANKS,
-    }
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, **MEAN_ORDER}
 
     def plain_score(self, views: Views, ties: bool) -> Floats:
         return self.recall(views, ties)
@@ -597,8 +591,7 @@ class _P_plus_Q(IntentSumMeasure):
         "rel": REL,
         "judged_only": JUDGED_ONLY,
         "cutoff": CUTOFF,
-        "ties": MEAN_TIES,
-        "ranks": RANKS,
+        **MEAN_ORDER,
     }
 
     @property

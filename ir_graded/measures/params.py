@@ -294,4 +294,7 @@ RANKS = Choice(
     ("documents", "rows"),
     default="documents",
 )
+#: What ranks count, and the order of documents with equal scores.
+ORDER: dict[str, Param] = {"ties": TIES, "ranks": RANKS}
+MEAN_ORDER: dict[str, Param] = {"ties": MEAN_TIES, "ranks": RANKS}
 WEIGHTS = LevelTable("weight of each threshold j; by default j")
