@@ -196,6 +196,15 @@ class View(CountedDocuments, Keeps):
         """Number of relevant documents of each topic, shape ``(topics,)``."""
         return self.levels.ideal(self.cut.rel, self.levels.values).R
 
+    @cached_property
+    def N(self) -> Ints:
+        """Number of documents of each topic judged not relevant, and of later rows of judged ones."""
+        N = self.levels.ideal(0.0, self.levels.values).R - self.R
+        if self.hits.again is None:
+            return N
+        judged = self.hits.again & (self.levels.values >= 0)[self.hits.level_index]
+        return N + segments.count(self.hits.topic[judged], self.levels.topics)
+
     @property
     def max_retrievable(self) -> Ints:
         """Number of relevant documents that the first k ranks can hold: min(R, k). Shape ``(topics,)``."""

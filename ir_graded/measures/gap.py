@@ -212,10 +212,6 @@ class _Preference(StopUtility):
     def lacks(self) -> Mapping[str, str]:
         return {**self.LACKS, "ideal": self.WHY_NO_IDEAL} if self["penalty"] == "relative" else self.LACKS
 
-    def others(self, view: View) -> Ints:
-        """Return N, the number of documents of each topic that are judged not relevant."""
-        return view.levels.ideal(0.0, view.levels.values).R - view.R
-
     def as_good(self, view: View) -> Floats:
         """Return for each relevant document the sum of min(g(m)/g(n), 1) over the documents above."""
         raise NotImplementedError  # pragma: no cover
@@ -226,7 +222,7 @@ class _Preference(StopUtility):
 
     def most(self, view: View) -> Floats:
         """Return the largest sum of penalties of each topic: the divisor of penalty 'N'."""
-        return self.others(view).astype(np.float64)
+        return view.N.astype(np.float64)
 
     def utility(self, view: View) -> Floats:
         penalty, n, as_good = self["penalty"], view.n, self.as_good(view)

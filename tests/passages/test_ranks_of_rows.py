@@ -90,6 +90,8 @@ def compare_with_the_reference(seed):
             rows = reference.listed(row[1:] for row in run if row[0] == topic)
             expected = reference.score(name, params, levels, rows, all_levels)
             assert found[measure][topic] == pytest.approx(expected, abs=1e-12), (seed, measure, topic)
+            low, high = scorer_of(measure).RANGE
+            assert low <= found[measure][topic] <= high, (seed, measure)
 
 
 @pytest.mark.parametrize("first", range(0, 60, 6))
@@ -329,8 +331,32 @@ def test_explain_shows_the_rank_of_rows():
     assert "2 of 2, in a ranking of 6" in found.notes[0]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Q(ranks='rows')@5",
+            "nDCG(ranks='rows')@5",
+            "AP(judged_only=True,ranks='rows')",
+            "Bpref(ranks='rows')",
+        ),
+        *(
+            "alpha_nDCG(ranks='rows')@5",
+            "D#(measure=\"Q(ranks='rows')\")@5",
+            "IA(measure=\"Q(ranks='rows')\")",
+        ),
+    ],
+)
+def test_contributions_sum_to_the_score(name):
+    rows = [("1", "b", 2, "x"), ("1", "b", 2, "y"), ("1", "c", 1, "y"), ("1", "a", 0, "x")]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
+    found = ir_graded.explain(name, qrels, RUN_F, "1")
+    assert found.columns["contribution"].sum() == pytest.approx(found.score, abs=1e-12)
+    assert found.retrieved == 6
+
+
 def test_ir_measures_computes_measures_with_ranks_of_rows():
-    measures = [read_measure(f"{name}(ranks='rows')") for name in ("RR", "AP")]
+    measures = [ir_measures.parse_measure(f"{name}(ranks='rows')") for name in ("RR", "AP")]
     found = ir_measures.calc_aggregate(measures, QRELS_F, RUN_F)
     assert [*found.values()] == pytest.approx([0.25, 0.291666666667], abs=1e-12)
 

@@ -1,7 +1,7 @@
 """Reference for ``ranks='rows'``: the rows of a run as a list of documents, slow and plain.
 
 The first row of a document is the document. A later row is a document of its own that is never relevant; it
-is judged if the document is. The ideal list and all counts of the qrels are those of the documents.
+is judged if the document is. The ideal list and R are those of the documents.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ def score(name: str, params: dict, levels: Levels, rows: list[tuple[str, str]], 
     expanded, retrieved = with_rows(levels, rows), [own for _, own in rows]
     with localcontext(ranked.DIGITS):
         topic = ranked.topic_of(name, params, expanded, retrieved, max(all_levels, default=0), all_levels)
-        topic.N = sum(0 <= level < topic.params["rel"] for level in levels.values())
         return float(ranked.formula(name, topic))
 
 
