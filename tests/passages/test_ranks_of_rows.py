@@ -298,8 +298,9 @@ def test_a_document_at_another_rank_than_its_first_row_warns_once():
     single = RUN_F.drop_duplicates("doc_id")
     runs = {"single": single, "x": RUN_F, "again": RUN_F}
     with pytest.warns(CoverageWarning) as caught:
-        ir_graded.evaluate(["nDCG@3", "RR", "P@1", "SetP"], QRELS_F, runs)
-    assert [str(one.message) for one in caught] == ["nDCG@3, RR " + NOTE.format("run 'x', ")]
+        ir_graded.evaluate(["nDCG@3", "RR(ties='expected')", "P@1", "SetP"], QRELS_F, runs)
+    words = "nDCG@3, RR(ties='expected') " + NOTE.format("run 'x', ")
+    assert [str(one.message) for one in caught] == [words]
     assert caught[0].filename == __file__
 
 

@@ -144,9 +144,9 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
 
 
 def takes_ranks(measure: Measure) -> bool:
-    """Return whether ranks of a measure can count rows instead of documents, but do not yet."""
+    """Return whether ranks of a measure count documents, but could count rows with ties by doc_id."""
     try:
-        return bool(with_ranks(measure, "rows") != measure)
+        return bool(with_ranks(with_ties(measure, TIES.default), "rows") != measure)
     except ParameterError:
         return False
 
