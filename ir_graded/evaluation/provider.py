@@ -26,7 +26,7 @@ from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
 
-from .coverage import ABOVE_0, caller, repeated_documents, warn_caller
+from .coverage import ABOVE_0, caller, note_on_ranks, warn_caller
 
 #: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
 #: on it.
@@ -87,7 +87,7 @@ class GradedEvaluator(Evaluator):
     def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
-        ranks_rows = any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
+        ranks_rows = any(scorer.NEEDS_ROWS or scorer.ranks_rows for scorer in self.scorers.values())
         needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
         of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet is not SPAN)
         self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
@@ -105,8 +105,8 @@ class GradedEvaluator(Evaluator):
             warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
-        #: Clause on measures whose cutoffs count documents and others whose cutoffs count passages.
-        self.cutoffs = clause_on_cutoffs(self.measures)
+        #: The measures, if none of them sets ``ranks``.
+        self.by_default = {} if any(one.ranks_rows for one in self.scorers.values()) else self.scorers
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
@@ -165,8 +165,8 @@ class GradedEvaluator(Evaluator):
 
     def _match_and_warn(self, run: Any) -> JudgedRun:
         judged_run = self.match(run)
-        if self.cutoffs and (repeated := repeated_documents(self.judgments, judged_run)):
-            warn_caller(f"{self.cutoffs}; {repeated}.")
+        if note := note_on_ranks(self.judgments, judged_run, self.by_default):
+            warn_caller("".join(note))
         return judged_run
 
 
@@ -179,26 +179,6 @@ def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None
             "score highest; to score the text found for each intent, give each intent a topic of its own and "
             "use CharR (guide: Evaluate chunks)"
         )
-
-
-def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
-    """Return which cutoffs count documents and which count passages; empty without measures of both kinds."""
-    # Measures over intents have a warning that they count documents, and gP is defined by passages.
-    documents, passages = [], []
-    for measure in measures:
-        if "cutoff" not in measure.params:
-            continue
-        scorer = scorer_of(measure)
-        if scorer is not None and scorer.NEEDS_ROWS:
-            passages.append(str(measure))
-        elif scorer is None or not (SPAN in scorer.needs or INTENT in scorer.needs):
-            documents.append(str(measure))
-    if not documents or not passages:
-        return ""
-    return (
-        f"The cutoffs of {', '.join(documents)} count documents (each at its best passage), but those of "
-        f"{', '.join(passages)} count passages, so do not compare them at one cutoff"
-    )
 
 
 def needs_passages(measure: Measure) -> bool:
@@ -295,7 +275,8 @@ def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -
         names = ", ".join(map(str, others))
         raise ParameterError(f"{names}: {purpose} needs measures that ir_graded computes itself")
     for measure, scorer in scorers.items():
-        needed = ["passages"] if "passages" in refused and needs_passages(measure) else []
+        of_passages = needs_passages(measure) or scorer.ranks_rows
+        needed = ["passages"] if "passages" in refused and of_passages else []
         needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
         if needed:
             raise ParameterError(
