@@ -3,6 +3,7 @@ from . import meta as meta, passages as passages
 from ._version import __version__ as __version__
 from .data.sample import sample as sample
 from .errors import *
+from .evaluation.answers import score_answers as score_answers
 from .evaluation.arrays import score_arrays as score_arrays
 from .evaluation.collection_statistics import (
     CollectionStatistics as CollectionStatistics,
@@ -25,6 +26,7 @@ from .evaluation.unjudged import (
     score_bounds as score_bounds,
     unjudged as unjudged,
 )
+from .io.assignments import read_assignments as read_assignments
 from .io.sources import (
     level_definitions as level_definitions,
     read_qrels as read_qrels,
@@ -32,6 +34,7 @@ from .io.sources import (
     with_groups as with_groups,
     with_intents as with_intents,
 )
+from .measures.answers import *
 from .measures.base import *
 from .measures.cascade import *
 from .measures.gap import *
