@@ -141,7 +141,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
 
     Of judgments with passages, the highlighted text is compared, too: with the characters A and B of level >=
     ``rel`` of a topic that is in both sets, ``F = 2 |A and B| / (|A| + |B|)`` and ``IoU = |A and B| / |A or
-    B|``. A topic without such text in both is left out.
+    B|``. A topic without such text in either set is left out.
 
     Args:
         a: the reference: qrels in any form of ``evaluate``.
