@@ -25,6 +25,7 @@ from .evaluation.unjudged import (
     score_bounds as score_bounds,
     unjudged as unjudged,
 )
+from .io.assignments import read_assignments as read_assignments
 from .io.sources import (
     level_definitions as level_definitions,
     read_qrels as read_qrels,
