@@ -43,6 +43,10 @@ IMPORTANCES = {"vital": 2.0, "okay": 1.0}
 CREDITS = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 
 
+#: Columns of a text file whose cells may be numbers.
+_NUMERIC = {"importance", "assignment", "relevance"}
+
+
 class Part(NamedTuple):
     """One file or object of an input: the objects of JSON, each with its place, or the columns of a table.
 
@@ -135,7 +139,7 @@ def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
 
     def column(name: str) -> list[Any]:
         cells = [row[names.index(name)] or None for row in rows[1:]]
-        return [_number_or_text(cell) for cell in cells] if name in {"importance", "assignment"} else cells
+        return [_number_or_text(cell) for cell in cells] if name in _NUMERIC else cells
 
     return Part(run, name, (), names, column, lambda row: f"{where}, line {lines[row + 1]}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,18 +13,9 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Ints
 from ir_graded.errors import CoverageWarning, InputError, ParameterError, format_ids, short_repr, shortened
-from ir_graded.io.lines import number_of
-from ir_graded.io.table import (
-    as_floats,
-    as_strings,
-    column_names,
-    first_null,
-    get_column,
-    is_frame,
-    objects_at,
-)
-from ir_graded.io.text import delimited_rows, line_error, read_text
-from ir_graded.io.values import check_values
+from ir_graded.io.assignments import parts_of
+from ir_graded.io.table import as_floats, as_strings
+from ir_graded.io.values import check_values, is_missing
 from ir_graded.meta.options import check_choice
 
 from .chunks import text_of
@@ -92,7 +82,7 @@ def find_quotes(
         texts: the text of each document: a mapping from doc_id or, if all quotes name their documents, a
             function of it.
         quotes: a table with the columns query_id and quote: a frame, a list of dicts or the path of a file
-            with a header, separated by tabs, commas or semicolons. Optional columns: doc_id, without which a
+            with a header, CSV or TSV, Parquet or JSON Lines. Optional columns: doc_id, without which a
             quote is looked for in all texts; relevance, the level, by default 1; others, which are kept.
         ignore: differences that are ignored. ``'whitespace'``: every run of white space is a blank, and
             zero-width spaces (U+200B, U+FEFF) and soft hyphens (U+00AD) are left out; ``'punctuation'``:
@@ -236,58 +226,33 @@ def _read(quotes: Any) -> pd.DataFrame:
     """Return quotes as a frame with text and levels; its index is their places."""
     import pandas as pd
 
-    places = None
-    if isinstance(quotes, (str, os.PathLike)):
-        quotes, places = _of_file(os.fspath(quotes))
-    elif isinstance(quotes, (list, tuple)) and all(isinstance(one, Mapping) for one in quotes):
-        quotes = pd.DataFrame([*quotes])
-    elif not is_frame(quotes):
+    parts = [] if isinstance(quotes, Mapping) else [*parts_of("quotes", quotes, "nuggets")]
+    if not parts:
         raise InputError(
             f"quotes are {short_repr(quotes)}; give a table with the columns query_id and quote, a list of "
             "dicts, or the path of a file with a header"
         )
-    names, every = column_names(quotes), np.arange(len(quotes))
-    if missing := [name for name in ("query_id", "quote") if name not in names]:
-        has = ", ".join(map(str, names)) or "none"
-        raise InputError(f"quotes: the table has no column {', '.join(missing)}; its columns: {has}")
-    columns: dict[str, Any] = {
-        "query_id": None,
-        "doc_id": None,
-        "relevance": [1.0] * every.size,
-        "quote": None,
-    }
-    columns |= {name: objects_at(get_column("quotes", quotes, name), every) for name in names}
-    table = pd.DataFrame(columns, places or [f"row {row}" for row in every])
-    for name in ("query_id", "doc_id", "quote"):
-        texts = as_strings(table[name].tolist(), f"quotes: {name}", distinct=name == "query_id")
-        if name != "doc_id" and (row := first_null(texts)) is not None:
-            raise InputError(f"quotes: {table.index[row]} has no {name}")
-        table[name] = pd.Series(texts.to_list(), table.index, dtype="str")
-    levels = as_floats(columns["relevance"], lambda row: f"quotes: {table.index[row]}: the level")
+    tables = []
+    for part in parts:
+        if objects := dict(part.objects):
+            records = pd.DataFrame([*objects.values()])
+            part = part._replace(names=[*records], get=records.get, place=[*objects].__getitem__)  # noqa: PLW2901
+        names = [*dict.fromkeys(("query_id", "quote", *(part.names or ())))]
+        columns = part.columns("quotes", names, runs=False)
+        places = [*map(part.place, range(len(columns["quote"])))]
+        tables.append(pd.DataFrame({name: columns[name] for name in names}, places))
+    table = pd.concat(tables)
+    given = {"query_id": None, "doc_id": [None] * len(table), "relevance": [1] * len(table)}
+    given |= {name: table[name].tolist() for name in table}
+    given["doc_id"] = as_strings(given["doc_id"], "quotes: doc_id").to_list()
+    levels = as_floats(given["relevance"], lambda row: f"quotes: {table.index[row]}: the level")
     check_values("quotes", levels, lambda row: str(table.index[row]))
-    table["relevance"] = levels.astype(np.int64) if (levels % 1 == 0).all() else levels
-    return table
-
-
-def _of_file(path: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of a file with a header as text, with levels, and their lines."""
-    import pandas as pd
-
-    data = read_text(path)
-    first = data.lstrip().partition(b"\n")[0]
-    rows, lines = delimited_rows(data, next((mark for mark in "\t,;" if mark.encode() in first), ","), path)
-    names = [*map(str.strip, rows[0])] if rows else []
-    for row, line in zip(rows[1:], lines[1:], strict=True):
-        values: list[Any] = [field.strip() or None for field in row]
-        try:
-            if len(row) != len(names):
-                raise ValueError(f"expected {len(names)} fields as in the header, found {len(row)}")
-            if "relevance" in names:
-                values[names.index("relevance")] = number_of(row[names.index("relevance")])
-        except ValueError as error:
-            raise line_error(path, line, str(error), ",".join(row).encode()) from None
-        row[:] = values
-    return pd.DataFrame(rows[1:], None, names, dtype=object), [f"{path}, line {line}" for line in lines[1:]]
+    given["relevance"] = levels.astype(np.int64) if (levels % 1 == 0).all() else levels
+    given["quote"] = ["" if is_missing(quote) else quote for quote in given["quote"]]
+    for place, quote in zip(table.index, given["quote"], strict=True):
+        if not isinstance(quote, str):
+            raise InputError(f"quotes: {place}: the quote is {short_repr(quote)}; it must be text")
+    return pd.DataFrame(given, table.index)
 
 
 def _described(table: pd.DataFrame, row: int) -> str:

@@ -56,7 +56,7 @@ def test_columns_of_the_quotes_are_kept():
         | {"prefix": 0}
     ]
     assert result.several.to_dict("list")["places"] == [2]
-    assert [*result.several.index] == ["row 2"]
+    assert [*result.several.index] == ["item 2"]
     assert result.to_frame() is result.qrels
 
 
@@ -83,7 +83,7 @@ def test_every_form_of_quotes_is_read(form):
     pd.testing.assert_frame_equal(found({"a": G}, form(quotes)).qrels, expected)
 
 
-@pytest.mark.parametrize(("name", "mark"), [("q.csv", ","), ("q.tsv", "\t"), ("q.txt", ";")])
+@pytest.mark.parametrize(("name", "mark"), [("q.csv", ","), ("q.tsv", "\t")])
 def test_files_of_quotes_are_read(tmp_path, name, mark):
     quotes = pd.DataFrame([{**QUOTE, "relevance": 2, "doc_id": "a", "importance": "vital"}])
     quotes.loc[1] = ["2", 'a "quote",\nwith a line end; and\tmore', 1, None, "okay"]
@@ -95,6 +95,17 @@ def test_files_of_quotes_are_read(tmp_path, name, mark):
     assert qrels["relevance"].dtype == "int64"
 
 
+def test_json_lines_and_several_files_of_quotes_are_read(tmp_path):
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.csv"
+    one.write_text(
+        '{"query_id": 1, "quote": "14 days. Pay", "topic": "x"}\n\n{"query_id": 1, "quote": "?"}\n'
+    )
+    two.write_text("query_id,quote\n2,days. Pay\n")
+    result = found({"a": G}, [str(one), str(two)])
+    assert result.qrels.iloc[:, :5].to_numpy().tolist() == [["1", "a", 1, 12, 12], ["2", "a", 1, 15, 9]]
+    assert [*result.missing.index] == [f"{one}, line 3"]
+
+
 def test_texts_may_be_a_function():
     calls = []
     quotes = [{**QUOTE, "doc_id": "a", "quote": word} for word in ("Pay  within", "within\t\n14")]
@@ -102,7 +113,7 @@ def test_texts_may_be_a_function():
     assert spans(result.qrels) == [("a", 0, 11), ("a", 5, 9)]
     assert calls == ["a"]
     with pytest.raises(
-        InputError, match=r"^quotes: row 1, topic '1': the quote 'Pay' names no document; add its"
+        InputError, match=r"^quotes: item 1, topic '1': the quote 'Pay' names no document; add its"
     ):
         passages.find_quotes(lambda _: G, [quotes[0], {**QUOTE, "quote": "Pay"}])
 
@@ -161,9 +172,9 @@ def agree(number):
         expected += places
         if not places:
             prefix, doc_id, start = reference.longest_prefix(where, one["quote"], ignore)
-            missing.append((f"row {at}", prefix, start, doc_id if prefix else one["doc_id"]))
+            missing.append((f"item {at}", prefix, start, doc_id if prefix else one["doc_id"]))
         if len(places) > 1:
-            several.append((f"row {at}", len(places)))
+            several.append((f"item {at}", len(places)))
     assert spans(result.qrels) == expected
     listed = result.missing[["prefix", "start", "doc_id"]].itertuples(name=None)
     assert [(*row[:3], row[3] if isinstance(row[3], str) else None) for row in listed] == missing
@@ -227,18 +238,18 @@ def test_no_quote_of_a_large_corpus_is_missed(changed):
 def test_missing_quotes_warn_and_are_printed():
     quotes = [QUOTE, {"query_id": "2", "quote": "Pay within 15 days!"}, {"query_id": "3", "quote": "x"}]
     text = (
-        "^2 of 3 quotes do not occur in the texts and are not in the qrels. The first: row 1, topic '2': the "
-        "quote 'Pay within 15 days!'; its beginning 'Pay within 1' does .document 'a', position 0.. See "
+        "^2 of 3 quotes do not occur in the texts and are not in the qrels. The first: item 1, topic '2': "
+        "the quote 'Pay within 15 days!'; its beginning 'Pay within 1' does .document 'a', position 0.. See "
         ".missing, and ignore for differences in quotation marks, dashes and case. The qrels lack the topics "
         "without any quote found: '2', '3'. 1 of 3 quotes occur at several places, of which the first is "
-        "kept. The first: row 0, topic '1': the quote 'Pay within 14 days.' at 2 places. See .several.$"
+        "kept. The first: item 0, topic '1': the quote 'Pay within 14 days.' at 2 places. See .several.$"
     )
     with pytest.warns(CoverageWarning, match=text) as caught:
         result = passages.find_quotes({"a": G}, quotes)
     assert [one.filename for one in caught] == [__file__]
     assert str(result).startswith("Quotes(places=1, missing=2, several=1)\n")
-    assert "row 2" in str(result)
-    assert "row 2" in result._repr_html_()
+    assert "item 2" in str(result)
+    assert "item 2" in result._repr_html_()
     with pytest.warns(CoverageWarning, match="all are kept"):
         passages.find_quotes({"a": G}, quotes[:1], several="all")
     with pytest.warns(
@@ -257,16 +268,16 @@ def test_quotes_found_once_do_not_warn():
 @pytest.mark.parametrize(
     ("quotes", "problem"),
     [
-        ([QUOTE, {**QUOTE, "quote": ""}], "quotes: row 1: the quote is empty"),
-        ([QUOTE, {**QUOTE, "quote": " \n\u200b"}], "quotes: row 1: the quote is empty"),
-        ([{**QUOTE, "quote": None}], "quotes: row 0 has no quote"),
-        ([{**QUOTE, "quote": ["x"]}], "quotes: quote: an id is text"),
-        ([{**QUOTE, "query_id": None}], "quotes: row 0 has no query_id"),
-        ([QUOTE, {**QUOTE, "doc_id": "z"}], "quotes: row 1: texts lack document 'z'"),
-        ([{**QUOTE, "relevance": "high"}], "quotes: row 0: the level 'high' is not a number"),
-        ([{**QUOTE, "relevance": None}], "quotes: row 0: the level is missing or NaN"),
-        ([{"query_id": "1"}], "quotes: the table has no column quote; its columns: query_id"),
-        ([], "quotes: the table has no column query_id, quote; its columns: none"),
+        ([QUOTE, {**QUOTE, "quote": ""}], "quotes: item 1: the quote is empty"),
+        ([QUOTE, {**QUOTE, "quote": " \n\u200b"}], "quotes: item 1: the quote is empty"),
+        ([{**QUOTE, "quote": None}], "quotes: item 0: the quote is empty"),
+        ([{**QUOTE, "quote": ["x"]}], "quotes: item 0: the quote is ['x']; it must be text"),
+        ([{**QUOTE, "query_id": None}], "quotes: item 0 has no query_id"),
+        ([QUOTE, {**QUOTE, "doc_id": "z"}], "quotes: item 1: texts lack document 'z'"),
+        ([{**QUOTE, "relevance": "high"}], "quotes: item 0: the level 'high' is not a number"),
+        ([{**QUOTE, "relevance": None}], "quotes: item 0: the level is missing or NaN"),
+        ([{"query_id": "1"}], "quotes: the table has no column quote; it has query_id"),
+        ([], "quotes are []; give a table with the columns query_id and quote, a list of dicts"),
         (
             {"1": "Pay"},
             "quotes are {'1': 'Pay'}; give a table with the columns query_id and quote, a list of",
@@ -282,14 +293,17 @@ def test_quotes_that_are_wrong(quotes, problem):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("query_id,quote\n1,a,b\n", "line 2: expected 2 fields as in the header, found 3: '1,a,b'"),
-        ("query_id,quote,relevance\n1,a,1\n1,a,high\n", "line 3: could not convert string to float: 'high'"),
-        ("query_id,quote,relevance\n1,a,\n", "line 2: could not convert string to float: ''"),
-        ("query_id,quote\n1,a\n2, \n", "line 3 has no quote"),
+        ("query_id,quote\n1,a,b\n", "line 2: expected 2 fields as in the header"),
+        ("query_id,quote,relevance\n1,a,1\n1,a,high\n", "line 3: the level 'high' is not a number"),
+        ("query_id,quote,relevance\n1,a,\n", "line 2: the level is missing or NaN"),
+        ("query_id,quote\n1,a\n2,\n", "line 3: the quote is empty"),
+        ("query_id,quote\n1,a\n,b\n", "line 3 has no query_id"),
+        ("query_id,quote\n1,a\n2, \n", "line 3: the quote is empty"),
         ('query_id,quote\n1,"a\n', "not CSV"),
-        ("query_id,text\n1,a\n", "the table has no column quote; its columns: query_id, text"),
-        ("query_id,quote,quote\n1,a,b\n", "quotes: the table has several columns named 'quote'; keep one"),
-        ("", "the table has no column query_id, quote; its columns: none"),
+        ("query_id,text\n1,a\n", "the table has no column quote; it has query_id, text"),
+        ('{"query_id": "1", "quote": "days."}\n{"query_id": "2", "quote": ""}', "line 2: the quote is empty"),
+        ('{"query_id": "1", "quote"', "line 1: not JSON"),
+        ("", "expected quotes in JSON Lines, or a table with a header that has query_id"),
     ],
 )
 def test_files_of_quotes_that_are_wrong(tmp_path, text, problem):
@@ -298,9 +312,10 @@ def test_files_of_quotes_that_are_wrong(tmp_path, text, problem):
     with pytest.raises(InputError) as caught:
         passages.find_quotes({"a": G}, path)
     assert problem in str(caught.value)
-    if "line" in problem and "has no" not in problem:
-        assert isinstance(caught.value, FileFormatError)
-        assert str(path) in str(caught.value)
+    assert str(path) in str(caught.value) or "table has" in problem
+    assert isinstance(caught.value, FileFormatError) == any(
+        word in problem for word in ("JSON", "CSV", "fields")
+    )
 
 
 def test_options_that_are_wrong():
@@ -310,8 +325,8 @@ def test_options_that_are_wrong():
     with pytest.raises(InputError) as caught:
         passages.find_quotes({"a": G}, [QUOTE], several="error")
     assert str(caught.value) == (
-        "quotes: row 0, topic '1': the quote 'Pay within 14 days.' occurs at 2 places, such as 'a' 0:20, 'a' "
-        "21:19; make it longer, name its doc_id, or set several to 'first' or 'all'"
+        "quotes: item 0, topic '1': the quote 'Pay within 14 days.' occurs at 2 places, such as 'a' 0:20, "
+        "'a' 21:19; make it longer, name its doc_id, or set several to 'first' or 'all'"
     )
     with pytest.raises(InputError, match="texts: document 'a' is 5; it must be a str"):
         passages.find_quotes({"a": 5}, [QUOTE])
