@@ -205,11 +205,18 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     spans = None
     if union.tables:
         sums = union.spans(None if lengths is None else _lengths(union, lengths), rel)
-        values = with_intervals(sums, _coefficients, confidence, int(n_resamples), generator(rng))
         names = _COEFFICIENTS[: None if lengths is not None else -1]
-        columns = (one[:, : len(names)] for one in values)
+        value, low, high, undefined = with_intervals(
+            sums,
+            lambda one: _coefficients(one)[..., : len(names)],
+            confidence,
+            int(n_resamples),
+            generator(rng),
+        )
         by_topic = [_coefficients(one)[:, :2] for one in sums]
-        spans = SpanAgreement(tuple(others), names, *columns, tuple(union.names), float(confidence), by_topic)
+        spans = SpanAgreement(
+            tuple(others), names, value, low, high, undefined, tuple(union.names), confidence, by_topic
+        )
     if runs is None:
         return JudgmentComparison(found, {}, spans)
     options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Ints
-from ir_graded.errors import CoverageWarning, InputError, ParameterError, format_ids, short_repr, shortened
+from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr, shortened
 from ir_graded.io.assignments import parts_of
 from ir_graded.io.table import as_floats, as_strings
 from ir_graded.io.values import check_values, is_missing
@@ -110,8 +110,8 @@ def find_quotes(
           query_id doc_id  relevance  start  length
         0        1      a          1      0      20
     """
-    if isinstance(ignore, str):
-        raise ParameterError(f"ignore={ignore!r} must be a tuple of words, such as ({ignore!r},)")
+    import pandas as pd
+
     for word in ignore:
         check_choice("ignore", word, tuple(_REPLACED))
     check_choice("several", several, ("first", "all", "error"))
@@ -120,15 +120,20 @@ def find_quotes(
     if empty := [row for row, (quote, _) in zip(table.index, wanted, strict=True) if not quote]:
         raise InputError(f"quotes: {empty[0]}: the quote is empty")
     spans: list[dict[tuple[str, int, int], None]] = [{} for _ in wanted]
-    for doc_id, text, position, rows in _documents(texts, table, range(len(table)), ignore):
+    sizes = [0] * len(table)
+    prefixes: list[Any] = [(doc_id, -1, 0) for doc_id in table["doc_id"]]
+    for doc_id, text, position, rows in _documents(texts, table, ignore):
         for row in rows:
-            quote, _ = wanted[row]
-            at = text.find(quote)
-            while at >= 0:
+            (quote, of_quote), at = wanted[row], -1
+            while (at := text.find(quote, at + 1)) >= 0:
                 start, last = int(position[at]), int(position[at + len(quote) - 1])
                 # A character that casefolds to several is one place.
                 spans[row][doc_id, start, last - start + 1] = None
-                at = text.find(quote, at + 1)
+            at = 0
+            # Longer prefixes begin no earlier.
+            while not spans[row] and (at := text.find(quote[: sizes[row] + 1], at)) >= 0:
+                prefixes[row] = doc_id, int(position[at]), int(of_quote[sizes[row]]) + 1
+                sizes[row] += 1
     places = np.array([*map(len, spans)], dtype=np.int64)
     lost, many = np.flatnonzero(places == 0), np.flatnonzero(places > 1)
     if several == "error" and many.size:
@@ -139,15 +144,13 @@ def find_quotes(
             "longer, name its doc_id, or set several to 'first' or 'all'"
         )
     kept = [[*one][: 1 if several == "first" else None] for one in spans]
-    of_quote = np.repeat(np.arange(len(kept)), [*map(len, kept)])
-    columns = zip(_SPAN, zip(*chain.from_iterable(kept), strict=True), strict=False)
-    qrels = table.drop(columns="quote").iloc[of_quote].reset_index(drop=True).assign(**dict(columns))
-    first = ["query_id", "doc_id", "relevance", "start", "length"]
-    qrels = qrels.reindex(columns=[*first, *(name for name in qrels if name not in first)])
-    prefixes = _prefixes(_documents(texts, table, lost.tolist(), ignore), wanted)
-    missing = table.iloc[lost].copy()
-    for at, name in enumerate(("doc_id", "start", "prefix")):
-        missing[name] = [prefixes.get(row, (table["doc_id"].iloc[row], -1, 0))[at] for row in lost.tolist()]
+    found = pd.DataFrame([*chain.from_iterable(kept)], columns=[*_SPAN])
+    qrels = table.drop(columns="quote").iloc[np.repeat(np.arange(len(kept)), [*map(len, kept)])]
+    qrels = qrels.reset_index(drop=True).assign(doc_id=found["doc_id"])
+    for at, name in enumerate(_SPAN[1:], 3):
+        qrels.insert(at, name, found[name])
+    nearest = pd.DataFrame([prefixes[row] for row in lost], table.index[lost], [*_SPAN[:2], "prefix"])
+    missing = table.iloc[lost].assign(**nearest)
     result = Quotes(qrels, missing, table.iloc[many].assign(places=places[many]))
     if lost.size + many.size:
         notes = _notes(result, table, lost, many, several)
@@ -181,45 +184,24 @@ def _codes(text: str) -> Any:
 
 
 def _documents(
-    texts: Any, table: pd.DataFrame, rows: Iterable[int], ignore: Collection[str]
+    texts: Any, table: pd.DataFrame, ignore: Collection[str]
 ) -> Iterator[tuple[str, str, Ints, list[int]]]:
     """Yield doc_id, text as it is compared and positions of each document, and the quotes to find in it."""
     # The order of the texts decides which place of a quote is the first.
     wanted: dict[str, list[int]] = {name: [] for name in texts} if isinstance(texts, Mapping) else {}
-    for row in rows:
-        doc_id = table["doc_id"].iloc[row]
+    for row, doc_id in enumerate(table["doc_id"]):
         if not isinstance(doc_id, str) and not isinstance(texts, Mapping):
             problem = "names no document; add its doc_id, or give texts as a mapping from doc_id to text"
             raise InputError(f"quotes: {_described(table, row)} {problem}")
         for name in [doc_id] if isinstance(doc_id, str) else texts:
             wanted.setdefault(name, []).append(row)
-    for name, of_document in wanted.items():
-        if not of_document:
-            continue
-        try:
-            text = text_of(texts, name, str)
-        except InputError as error:
-            raise InputError(f"quotes: {table.index[of_document[0]]}: {error}") from None
-        yield name, *_normalised(text, ignore), of_document
-
-
-def _prefixes(documents: Iterable[Any], wanted: list[tuple[str, Ints]]) -> dict[int, tuple[str, int, int]]:
-    """Return doc_id, start and length in the quote of the longest prefix of each quote that occurs."""
-    found: dict[int, tuple[str, int, int]] = {}
-    longest: dict[int, int] = {}
-    for doc_id, text, position, rows in documents:
-        for row in rows:
-            quote, of_quote = wanted[row]
-            known = low = longest.get(row, 0)
-            high = len(quote)
-            while high - low > 1:
-                # Few documents have a longer prefix than those before.
-                middle = low + 1 if low == known else (low + high) // 2
-                low, high = (middle, high) if quote[:middle] in text else (low, middle)
-            if low > known:
-                longest[row] = low
-                found[row] = doc_id, int(position[text.find(quote[:low])]), int(of_quote[low - 1]) + 1
-    return found
+    for name, rows in wanted.items():
+        if rows:
+            try:
+                text = text_of(texts, name, str)
+            except InputError as error:
+                raise InputError(f"quotes: {table.index[rows[0]]}: {error}") from None
+            yield name, *_normalised(text, ignore), rows
 
 
 def _read(quotes: Any) -> pd.DataFrame:
@@ -237,12 +219,12 @@ def _read(quotes: Any) -> pd.DataFrame:
         if objects := dict(part.objects):
             records = pd.DataFrame([*objects.values()])
             part = part._replace(names=[*records], get=records.get, place=[*objects].__getitem__)  # noqa: PLW2901
-        names = [*dict.fromkeys(("query_id", "quote", *(part.names or ())))]
+        names = [*dict.fromkeys(("query_id", "quote", *map(str, part.names or ())))]
         columns = part.columns("quotes", names, runs=False)
         places = [*map(part.place, range(len(columns["quote"])))]
         tables.append(pd.DataFrame({name: columns[name] for name in names}, places))
     table = pd.concat(tables)
-    given = {"query_id": None, "doc_id": [None] * len(table), "relevance": [1] * len(table)}
+    given: dict[str, Any] = {"query_id": None, "doc_id": [None] * len(table), "relevance": [1] * len(table)}
     given |= {name: table[name].tolist() for name in table}
     given["doc_id"] = as_strings(given["doc_id"], "quotes: doc_id").to_list()
     levels = as_floats(given["relevance"], lambda row: f"quotes: {table.index[row]}: the level")
