@@ -83,7 +83,8 @@ def find_quotes(
             function of it.
         quotes: a table with the columns query_id and quote: a frame, a list of dicts or the path of a file
             with a header, CSV or TSV, Parquet or JSON Lines. Optional columns: doc_id, without which a
-            quote is looked for in all texts; relevance, the level, by default 1; others, which are kept.
+            quote is looked for in all texts; relevance, the level, by default 1; others, which are kept, but
+            for start and length, which are those found.
         ignore: differences that are ignored. ``'whitespace'``: every run of white space is a blank, and
             zero-width spaces (U+200B, U+FEFF) and soft hyphens (U+00AD) are left out; ``'punctuation'``:
             typographic quotation marks, dashes, hyphens and minus signs are plain ones; ``'case'``.
@@ -219,13 +220,14 @@ def _read(quotes: Any) -> pd.DataFrame:
         if objects := dict(part.objects):
             records = pd.DataFrame([*objects.values()])
             part = part._replace(names=[*records], get=records.get, place=[*objects].__getitem__)  # noqa: PLW2901
-        names = [*dict.fromkeys(("query_id", "quote", *map(str, part.names or ())))]
+        names = [*dict.fromkeys(("query_id", "quote", *(part.names or ())))]
         columns = part.columns("quotes", names, runs=False)
         places = [*map(part.place, range(len(columns["quote"])))]
-        tables.append(pd.DataFrame({name: columns[name] for name in names}, places))
+        kept = {str(name): columns[name] for name in names if name not in _SPAN[1:]}
+        tables.append(pd.DataFrame(kept, places))
     table = pd.concat(tables)
     given: dict[str, Any] = {"query_id": None, "doc_id": [None] * len(table), "relevance": [1] * len(table)}
-    given |= {name: table[name].tolist() for name in table}
+    given |= {str(name): table[name].tolist() for name in table}
     given["doc_id"] = as_strings(given["doc_id"], "quotes: doc_id").to_list()
     levels = as_floats(given["relevance"], lambda row: f"quotes: {table.index[row]}: the level")
     check_values("quotes", levels, lambda row: str(table.index[row]))
@@ -245,7 +247,7 @@ def _described(table: pd.DataFrame, row: int) -> str:
 def _notes(found: Quotes, table: pd.DataFrame, lost: Ints, many: Ints, several: str) -> Iterator[str]:
     """Yield sentences on quotes that are missing or occur at several places."""
     if lost.size:
-        _, doc_id, _, quote, *_, start, prefix = found.missing.iloc[0]
+        doc_id, start, prefix, quote = found.missing[[*_SPAN[:2], "prefix", "quote"]].iloc[0]
         beginning = f"its beginning {shortened(quote[:prefix])} does (document {doc_id!r}, position {start})"
         yield (
             f"{lost.size} of {len(table)} quotes do not occur in the texts and are not in the qrels. The "

@@ -60,6 +60,15 @@ def test_columns_of_the_quotes_are_kept():
     assert result.to_frame() is result.qrels
 
 
+def test_positions_of_the_quotes_are_replaced():
+    quotes = [{**QUOTE, "start": 4, "length": 9, "run": "x"}, {**QUOTE, "quote": "?", "start": 5}]
+    result = found({"a": G}, quotes)
+    assert result.qrels.to_dict("records")[0] == {
+        **{"query_id": "1", "doc_id": "a", "relevance": 1, "start": 0, "length": 20, "run": "x"}
+    }
+    assert result.missing["start"].tolist() == [-1]
+
+
 def test_the_result_scores_a_run():
     qrels = passages.find_quotes({"a": G}, [{**QUOTE, "quote": "14 days"}], ignore=()).qrels
     assert spans(qrels) == [("a", 12, 7)]
