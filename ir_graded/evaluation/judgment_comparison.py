@@ -13,7 +13,8 @@ from ir_measures.measures import Measure
 from ir_graded._utils.results import Result
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints, whole_total
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
+from ir_graded.io.assignments import is_assignments, read_assignments
 from ir_graded.io.lengths import end_check, read_lengths
 from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
 from ir_graded.matching.match import prepare_qrels
@@ -25,6 +26,7 @@ from ir_graded.meta.matrix import ScoreMatrix, as_finite, matrices_by_measure, n
 from ir_graded.meta.options import Seed, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
+from .answers import score_answers
 from .evaluate import Request
 from .provider import scorers_here
 
@@ -143,11 +145,15 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     ``rel`` of a topic that is in both sets, ``F = 2 |A and B| / (|A| + |B|)`` and ``IoU = |A and B| / |A or
     B|``. A topic without such text in either set is left out.
 
+    Assignments of nuggets to answers are compared in the same way: support, partial_support and not_support
+    are the levels 2, 1 and 0 of a nugget in the answer of a run to a topic, and measures such as
+    ``NuggetScore`` rank the runs.
+
     Args:
-        a: the reference: qrels in any form of ``evaluate``.
-        b: other qrels, or a mapping from names to several qrels.
+        a: the reference: qrels in any form of ``evaluate``, or assignments in a form of ``read_assignments``.
+        b: other qrels, a mapping from names to several qrels, or other assignments.
         measures: measures that this package computes; None for agreement only.
-        runs: runs in any form of ``evaluate``; required with measures.
+        runs: runs in any form of ``evaluate``; required with measures, except for assignments.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
             and the other set both have, which shows a change of labels without a change of coverage.
         maps: mapping from levels to new levels, by the name of a set. Sets have the names of a mapping or of
@@ -182,6 +188,17 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         1.0    0    2    0
         2.0    0    0    1
     """
+    options: dict[str, Any] = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
+    of_labels: dict[str, Any] = {"measurement": measurement, "rel": rel, "confidence": confidence}
+    of_labels |= {"n_resamples": n_resamples, "rng": rng, "reference": 0}
+    kinds = [is_assignments(one) for one in (a, b)]
+    if all(kinds) and runs is maps is lengths is None:
+        return _compare_assignments(a, b, measures, pairs, top_k, of_labels, options)
+    if any(kinds):
+        raise InputError(
+            "assignments of nuggets are compared with assignments, and without runs, maps and lengths; "
+            f"{'both a and b are' if all(kinds) else 'only a is' if kinds[0] else 'only b is'} such input"
+        )
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
     read = [] if measures is None else read_measures(measures)
@@ -194,12 +211,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     found = agreement(
         np.maximum(union.labels, 0.0),
         topics=[union.names[number] for number in union.topic.tolist()],
-        reference=0,
-        measurement=measurement,
-        rel=rel,
-        confidence=confidence,
-        n_resamples=n_resamples,
-        rng=rng,
+        **of_labels,
     )
     found = replace(found, sets=tuple(union.sets))
     spans = None
@@ -219,7 +231,6 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         )
     if runs is None:
         return JudgmentComparison(found, {}, spans)
-    options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
     # Sets of judgments to score with: each as a whole, or its intersection with the reference.
     jobs = {name: ((reference, reference), (name, name)) for name in others}
     if pairs == "shared":
@@ -230,6 +241,28 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
     }
     return JudgmentComparison(found, concluded, spans)
+
+
+def _compare_assignments(
+    a: Any, b: Any, measures: Any, pairs: str, top_k: int, of_labels: dict[str, Any], options: dict[str, Any]
+) -> JudgmentComparison:
+    """Compare assignments of nuggets to answers: support as levels 2, 1, 0, and conclusions by scores."""
+    keys = ["run", "query_id", "nugget"]
+    first, second = (read_assignments(one) for one in (a, b))
+    labels = first.merge(second, on=keys, how="outer", suffixes=(" a", " b"))
+    columns = 2 * labels[["assignment a", "assignment b"]].set_axis(["a", "b"], axis=1)
+    shared = labels.loc[columns.notna().all(axis=1), keys]
+    if not len(shared):
+        known = (format_ids(sorted({*one["run"]})) for one in (first, second))
+        raise NoSharedTopicsError(
+            f"the assignments share no nugget of a run and a topic; the runs of a and b: {'; '.join(known)}"
+        )
+    found = agreement(columns, topics=labels["query_id"].tolist(), **{**of_labels, "reference": "a"})
+    if measures is None:
+        return JudgmentComparison(found, {})
+    sources = (first.merge(shared), second.merge(shared)) if pairs == "shared" else (a, b)
+    of_a, of_b = (matrices_by_measure(score_answers(measures, one)) for one in sources)
+    return JudgmentComparison(found, {"b": conclude(of_a, of_b, top_k, {}, options)})
 
 
 def _named_sets(a: Any, b: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from bisect import bisect_right
 from collections import Counter
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +34,7 @@ from .table import (
     objects_at,
     row_place,
 )
-from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input
+from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input, text_pieces
 from .values import as_text, is_missing, text_ids
 
 if TYPE_CHECKING:
@@ -367,6 +369,29 @@ def _distinct(texts: list[str]) -> list[str]:
             times[text] += 1
         found.append(name)
     return found
+
+
+def is_assignments(source: Any) -> bool:
+    """Return whether a source holds assignments rather than qrels; a file is judged by its beginning."""
+    if isinstance(source, (list, tuple)) and source:
+        return is_assignments(source[0])
+    wanted = {"query_id", "nugget", "assignment"}
+    names: Iterable[Any] = ()
+    if isinstance(source, Mapping):
+        names = wanted if {"qid", "nuggets"} <= source.keys() else source
+    elif is_frame(source):
+        names = column_names(source)
+    elif isinstance(source, (str, os.PathLike)) and Path(source).is_file():
+        if is_parquet(source):
+            names = pl.read_parquet_schema(os.fspath(source))
+        else:
+            head = next(text_pieces(os.fspath(source), 1), bytes)()
+            if is_json(head):
+                return re.search(rb'"nuggets"\s*:', head) is not None
+            names = re.findall(r"\w+", head.partition(b"\n")[0].decode(errors="replace"))
+    if wanted <= {*names}:
+        return True
+    return isinstance(source, Mapping) and is_assignments(next(iter(source.values()), None))
 
 
 def _read(kind: str, source: Any, keys: tuple[str, ...]) -> Nuggets:

@@ -61,10 +61,15 @@ def test_columns_of_the_quotes_are_kept():
 
 
 def test_positions_of_the_quotes_are_replaced():
-    quotes = [{**QUOTE, "start": 4, "length": 9, "run": "x"}, {**QUOTE, "quote": "?", "start": 5}]
+    quotes = [{**QUOTE, "start": 4, "length": 9, "run": "x"}, {**QUOTE, "quote": "?", "start": 5, "run": "y"}]
     result = found({"a": G}, quotes)
     assert result.qrels.to_dict("records")[0] == {
-        **{"query_id": "1", "doc_id": "a", "relevance": 1, "start": 0, "length": 20, "run": "x"}
+        "query_id": "1",
+        "doc_id": "a",
+        "relevance": 1,
+        "start": 0,
+        "length": 20,
+        "run": "x",
     }
     assert result.missing["start"].tolist() == [-1]
 
