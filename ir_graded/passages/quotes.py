@@ -121,20 +121,13 @@ def find_quotes(
     if empty := [row for row, (quote, _) in zip(table.index, wanted, strict=True) if not quote]:
         raise InputError(f"quotes: {empty[0]}: the quote is empty")
     spans: list[dict[tuple[str, int, int], None]] = [{} for _ in wanted]
-    sizes = [0] * len(table)
-    prefixes: list[Any] = [(doc_id, -1, 0) for doc_id in table["doc_id"]]
     for doc_id, text, position, rows in _documents(texts, table, ignore):
         for row in rows:
-            (quote, of_quote), at = wanted[row], -1
+            (quote, _), at = wanted[row], -1
             while (at := text.find(quote, at + 1)) >= 0:
                 start, last = int(position[at]), int(position[at + len(quote) - 1])
                 # A character that casefolds to several is one place.
                 spans[row][doc_id, start, last - start + 1] = None
-            at = 0
-            # Longer prefixes begin no earlier.
-            while not spans[row] and (at := text.find(quote[: sizes[row] + 1], at)) >= 0:
-                prefixes[row] = doc_id, int(position[at]), int(of_quote[sizes[row]]) + 1
-                sizes[row] += 1
     places = np.array([*map(len, spans)], dtype=np.int64)
     lost, many = np.flatnonzero(places == 0), np.flatnonzero(places > 1)
     if several == "error" and many.size:
@@ -150,8 +143,10 @@ def find_quotes(
     qrels = qrels.reset_index(drop=True).assign(doc_id=found["doc_id"])
     for at, name in enumerate(_SPAN[1:], 3):
         qrels.insert(at, name, found[name])
-    nearest = pd.DataFrame([prefixes[row] for row in lost], table.index[lost], [*_SPAN[:2], "prefix"])
-    missing = table.iloc[lost].assign(**nearest)
+    missing = table.iloc[lost]
+    prefixes = [(doc_id, -1, 0) for doc_id in missing["doc_id"]]
+    _find_prefixes(prefixes, [wanted[row] for row in lost], _documents(texts, missing, ignore))
+    missing = missing.assign(**pd.DataFrame(prefixes, missing.index, [*_SPAN[:2], "prefix"]))
     result = Quotes(qrels, missing, table.iloc[many].assign(places=places[many]))
     if lost.size + many.size:
         notes = _notes(result, table, lost, many, several)
@@ -203,6 +198,18 @@ def _documents(
             except InputError as error:
                 raise InputError(f"quotes: {table.index[rows[0]]}: {error}") from None
             yield name, *_normalised(text, ignore), rows
+
+
+def _find_prefixes(found: list[Any], wanted: list[tuple[str, Ints]], documents: Iterator[Any]) -> None:
+    """Set doc_id, start and length of the longest prefix of each quote that occurs."""
+    sizes = [0] * len(found)
+    for doc_id, text, position, rows in documents:
+        for row in rows:
+            (quote, of_quote), at = wanted[row], 0
+            # Longer prefixes begin no earlier.
+            while (at := text.find(quote[: sizes[row] + 1], at)) >= 0:
+                found[row] = doc_id, int(position[at]), int(of_quote[sizes[row]]) + 1
+                sizes[row] += 1
 
 
 def _read(quotes: Any) -> pd.DataFrame:
