@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -27,6 +28,7 @@ from ir_graded.meta.options import Seed, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
 from .answers import score_answers
+from .coverage import warn_caller
 from .evaluate import Request
 from .provider import scorers_here
 
@@ -443,8 +445,13 @@ def _scores(
     """Return the score matrices of each job."""
     runs = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
     found = {}
-    for job in jobs:
-        request = Request(measures, union.limited(*job))
-        request.take(runs)
-        found[job] = matrices_by_measure(request.scores()[0])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for job in jobs:
+            request = Request(measures, union.limited(*job))
+            request.take(runs)
+            found[job] = matrices_by_measure(request.scores()[0])
+    # The sets often give the same warnings.
+    for text, category in dict.fromkeys((str(one.message), one.category) for one in caught):
+        warn_caller(text, category)
     return found

@@ -373,25 +373,21 @@ def _distinct(texts: list[str]) -> list[str]:
 
 def is_assignments(source: Any) -> bool:
     """Return whether a source holds assignments rather than qrels; a file is judged by its beginning."""
-    if isinstance(source, (list, tuple)) and source:
-        return is_assignments(source[0])
+    if isinstance(source, (list, tuple)):
+        return bool(source) and is_assignments(source[0])
     wanted = {"query_id", "nugget", "assignment"}
-    names: Iterable[Any] = ()
+    if is_frame(source):
+        return wanted <= {*column_names(source)}
     if isinstance(source, Mapping):
-        names = wanted if {"qid", "nuggets"} <= source.keys() else source
-    elif is_frame(source):
-        names = column_names(source)
-    elif isinstance(source, (str, os.PathLike)) and Path(source).is_file():
-        if is_parquet(source):
-            names = pl.read_parquet_schema(os.fspath(source))
-        else:
-            head = next(text_pieces(os.fspath(source), 1), bytes)()
-            if is_json(head):
-                return re.search(rb'"nuggets"\s*:', head) is not None
-            names = re.findall(r"\w+", head.partition(b"\n")[0].decode(errors="replace"))
-    if wanted <= {*names}:
-        return True
-    return isinstance(source, Mapping) and is_assignments(next(iter(source.values()), None))
+        known = wanted <= source.keys() or {"qid", "nuggets"} <= source.keys()
+        return known or is_assignments(next(iter(source.values()), None))
+    if not isinstance(source, (str, os.PathLike)) or not Path(source).is_file() or is_parquet(source):
+        return False
+    head = next(text_pieces(os.fspath(source), 1), bytes)()
+    names = head.partition(b"\n")[0].decode(errors="replace")
+    return (
+        bool(re.search(rb'"nuggets"\s*:', head)) if is_json(head) else wanted <= {*re.findall(r"\w+", names)}
+    )
 
 
 def _read(kind: str, source: Any, keys: tuple[str, ...]) -> Nuggets:

@@ -82,10 +82,9 @@ def test_every_form_of_assignments_is_read(tmp_path):
     expected = ir_graded.compare_judgments(one, two, n_resamples=5).agreement.to_frame()
     table(two).to_csv(tmp_path / "two.csv", index=False)
     table(two).to_csv(tmp_path / "two.tsv", index=False, sep="\t")
-    pl.DataFrame(table(two)).write_parquet(tmp_path / "two.parquet")
     by_run = {run: [row for row in two if row["run_id"] == run] for run in RUNS}
     files = {run: written(tmp_path / f"{run}.jsonl", rows) for run, rows in by_run.items()}
-    forms = [tmp_path / "two.csv", str(tmp_path / "two.tsv"), tmp_path / "two.parquet", by_run, files]
+    forms = [tmp_path / "two.csv", str(tmp_path / "two.tsv"), by_run, files]
     forms += [table(two), pl.DataFrame(table(two)), table(two).to_dict("records"), [*files.values()]]
     for form in forms:
         found = ir_graded.compare_judgments(written(tmp_path / "one.jsonl", one), form, n_resamples=5)
