@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import peers
 import stages
+import workloads
 from ir_measures.providers import registry
 from report import Report, milliseconds
 from timing import Figure, in_turn, output_of, process
@@ -451,8 +452,43 @@ def start(run: Run) -> None:
     run.report.write(f"- import ir_graded adds {added:.3f} s to import ir_measures.")
 
 
+def answers(run: Run) -> None:
+    """Compare what leads from answers and quotes to scores with the least that it can take."""
+    texts, quotes = workloads.quotes(run.store.scale)
+    size = sum(map(len, texts.values()))
+    run.report.title(f"Quotes: {len(quotes)} in {size:,} characters")
+    changed = quotes.assign(quote=quotes["quote"].str.replace(r"\s", " \n", regex=True))
+    pairs = [*zip(quotes["doc_id"], quotes["quote"], strict=True)]
+    find = partial(ir_graded.passages.find_quotes, texts)
+    run.measure(
+        {
+            "str.find": lambda: [texts[doc_id].find(quote) for doc_id, quote in pairs],
+            "find_quotes, every blank changed": partial(find, changed),
+            "find_quotes, all differences ignored": partial(
+                find, changed, ignore=("whitespace", "punctuation", "case")
+            ),
+            "find_quotes in all texts": partial(find, changed.drop(columns="doc_id")),
+        }
+    )
+    same = (find(changed).qrels[["start", "at"]].nunique(axis=1) == 1).all()
+    run.report.check("all quotes are found at their places", bool(same))
+
+
 #: The values of ``--only``, in the order in which the sections are measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
     section.__name__: section
-    for section in (start, files, frames, dicts, ties, intents, classics, runs, unjudged, large, growth)
+    for section in (
+        start,
+        files,
+        frames,
+        dicts,
+        ties,
+        intents,
+        answers,
+        classics,
+        runs,
+        unjudged,
+        large,
+        growth,
+    )
 }

@@ -349,6 +349,24 @@ def _zstandard(source: Path, path: Path) -> None:
         zstandard.ZstdCompressor().copy_stream(plain, packed)
 
 
+def quotes(scale: float) -> tuple[dict[str, str], pd.DataFrame]:
+    """Texts of 1.44 million characters, and 790 quotes from them with doc_id and start."""
+    rng = np.random.default_rng(1)
+    letters = np.array([*"abcdefghijklmnopqrstuvwxyz"])
+    words = np.array(["".join(rng.choice(letters, size)) for size in rng.integers(2, 10, 3_000)])
+    ends = np.array(["", ",", ".", "\n", " \u2014", "\u2019s"])
+    texts, rows = {}, []
+    for number in range(5):
+        size = max(400, round(43_000 * scale))
+        end = rng.choice(ends, size, p=[0.85, 0.05, 0.05, 0.02, 0.02, 0.01])
+        text = texts[f"text{number}"] = " ".join(np.strings.add(rng.choice(words, size), end))
+        for near in rng.integers(0, len(text) - 300, 158):
+            start = text.index(" ", near) + 1
+            quote = text[start : start + rng.integers(60, 240)].rstrip()
+            rows.append((str(len(rows)), f"text{number}", quote, start))
+    return texts, pd.DataFrame(rows, columns=["query_id", "doc_id", "quote", "at"])
+
+
 def passages(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Qrels and a run of passages, which do not overlap in the run."""
     rng = np.random.default_rng(1)

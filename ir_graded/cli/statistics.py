@@ -118,6 +118,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @click.argument("others", metavar="B")
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.optional_measures
+@options.lengths
 @options.of(compare_judgments)
 @sources.folder
 @options.table
@@ -134,7 +135,8 @@ def judgments(  # one parameter an option
     """Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.
 
     Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
-    of agreement with intervals over topics. With RUNs and measures (-m) it also prints a column per
+    of agreement with intervals over topics; of judgments with passages, also how much highlighted text the
+    sets share, with --lengths kappa over characters. With RUNs and measures (-m) it also prints a column per
     measure: bias, rank correlations, and the pairs of runs that differ significantly with both sets. The
     formats csv and tsv write one table with a line per value.
     """
@@ -156,11 +158,16 @@ def judgments(  # one parameter an option
     counts = of.confusion()
     levels = counts.rename(index="{:g}".format, columns="{:g}".format)
     covered = pd.DataFrame({"number": of.covered[0].sum(axis=0)}, ["first only", "second only", "both"])
+    spans = []
+    if found.spans is not None:
+        columns = found.spans.to_frame().set_index("coefficient")[["value", "low", "high"]]
+        spans = [("characters", columns, "statistic")]
     corner = _CORNERS.get(output, f"{counts.index.name} \\ {counts.columns.name}")
     tables = [
         *([(corner, levels, "second_level")] if counts.size else []),  # empty for soft labels
         ("pairs", covered, "statistic"),
         ("coefficient", of.to_frame().set_index("coefficient")[["value", "low", "high"]], "statistic"),
+        *spans,
         *(("statistic", one.to_frame().T, "measure") for one in found.conclusions.values()),
     ]
     if _CORNERS.get(output) == "levels":

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,7 +33,7 @@ from .table import (
     objects_at,
     row_place,
 )
-from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input
+from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input, text_pieces
 from .values import as_text, is_missing, text_ids
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
 #: Levels of importance and credits of assignments by their labels.
 IMPORTANCES = {"vital": 2.0, "okay": 1.0}
 CREDITS = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
+#: Columns of a text file whose cells may be numbers.
+_NUMERIC = {"importance", "assignment", "relevance"}
 
 
 class Part(NamedTuple):
@@ -134,7 +140,7 @@ def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
 
     def column(name: str) -> list[Any]:
         cells = [row[names.index(name)] or None for row in rows[1:]]
-        return [_number_or_text(cell) for cell in cells] if name in {"importance", "assignment"} else cells
+        return [_number_or_text(cell) for cell in cells] if name in _NUMERIC else cells
 
     return Part(run, name, (), names, column, lambda row: f"{where}, line {lines[row + 1]}")
 
@@ -362,6 +368,25 @@ def _distinct(texts: list[str]) -> list[str]:
             times[text] += 1
         found.append(name)
     return found
+
+
+def is_assignments(source: Any) -> bool:
+    """Return whether a source holds assignments rather than qrels; a file is judged by its beginning."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and is_assignments(source[0])
+    wanted = {"query_id", "nugget", "assignment"}
+    if is_frame(source):
+        return wanted <= {*column_names(source)}
+    if isinstance(source, Mapping):
+        known = wanted <= source.keys() or {"qid", "nuggets"} <= source.keys()
+        return known or is_assignments(next(iter(source.values()), None))
+    if not isinstance(source, (str, os.PathLike)) or not Path(source).is_file() or is_parquet(source):
+        return False
+    head = next(text_pieces(os.fspath(source), 1), bytes)()
+    names = head.partition(b"\n")[0].decode(errors="replace")
+    return (
+        bool(re.search(rb'"nuggets"\s*:', head)) if is_json(head) else wanted <= {*re.findall(r"\w+", names)}
+    )
 
 
 def _read(kind: str, source: Any, keys: tuple[str, ...]) -> Nuggets:
