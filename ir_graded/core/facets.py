@@ -173,3 +173,14 @@ FACETS = (ASPECTS, CLASS, INCLUSION, INTENT, PROBABILITY, INTENT_TYPE, SPAN)
 def shares(name: str) -> Facet:
     """Return the column of the shares of groups in each document, which has the name that the user gives."""
     return Facet(name, "document", "shares", "groups", "what ir_graded.with_groups returns")
+
+
+def costs(name: str, measure: object) -> Facet:
+    """Return the column of the costs of the rows of a run, which has the name that the user gives."""
+    return Facet(
+        *(name, "row", "number", f"the costs of the rows ({name!r})"),
+        of=("run",),
+        title=f"the column {name!r}, the unit of {measure},",
+        is_valid=lambda values: (values >= 0) & (values <= LONGEST) & (values == np.floor(values)),
+        valid=f"a whole number from 0 to {LONGEST}",
+    )

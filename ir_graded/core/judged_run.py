@@ -141,7 +141,9 @@ class JudgedRun(Ranked):
 
     def has(self, facet: Facet) -> bool:
         """Return whether the run has a further column."""
-        return self.retrieved is not None if facet.kind == "span" else facet.name in self.further
+        if facet.kind == "span":
+            return self.retrieved is not None
+        return facet.name in self.further or (self.rows is not None and facet.name in self.rows.costs)
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
         """Return the run with only the documents of level >= ``lowest``."""

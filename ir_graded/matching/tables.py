@@ -247,8 +247,10 @@ def _match_rows(
     is_flat = ranking.is_flat(score, groups)
     passages = None
     if articles is not None and judgments.ranks_rows:
-        passages = ranked_rows(*rows_of, articles, row, document)
-    further = {facet.name: table.numbers(facet)[row] for facet in judgments.of_run if table.has(facet)}
+        costs = [facet for facet in judgments.of_run if facet.per == "row"]
+        passages = ranked_rows(*rows_of, articles, row, document, costs)
+    of_documents = (facet for facet in judgments.of_run if facet.per != "row" and table.has(facet))
+    further = {facet.name: table.numbers(facet)[row] for facet in of_documents}
     length = np.diff(groups.begin)
     return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
 

@@ -28,12 +28,15 @@ from ir_graded import (
     GM,
     IA,
     AspectAP,
+    CharF,
+    CharP,
     CharR,
     D,
     D_sharp,
     DIN_sharp,
     I_rec,
     IA_sharp,
+    IoU,
     P_plus_Q,
     P_plus_Q_sharp,
     iP,
@@ -86,8 +89,13 @@ WITH_COLUMNS = {
     },
 }
 #: Measures of rows with parameters that exclude each other, or of which one is required.
+_BUDGETS = [{"budget": 150}, {"budget": 70, "fit": "drop", "cutoff": 3}]
 OF_ROWS = {
+    "CharF": [*(CharF, CharF(beta=2, rel=2) @ 3), *(CharF(**budget) for budget in _BUDGETS)],
+    "CharP": [*(CharP, CharP @ 3, CharP(overlap="each")), *(CharP(**budget) for budget in _BUDGETS)],
+    "IoU": [*(IoU, IoU(rel=2), IoU(overlap="once") @ 2), *(IoU(**budget) for budget in _BUDGETS)],
     "CharR": [
+        *(CharR(overlap="each", **budget) for budget in _BUDGETS),
         *(CharR, CharR(rel=2), CharR @ 3, CharR(overlap="once") @ 2, CharR(overlap="each")),
         *(CharR(graded=True), CharR(graded=True, gains={1: 0.5, 2: 2}) @ 2),
     ],
