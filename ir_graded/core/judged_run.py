@@ -207,11 +207,12 @@ class CountedDocuments:
         topic_start: position at which each topic begins, shape ``(topics,)``.
         start: position at which the topic of each document begins.
         C: number of counted documents down to and including each one.
-        kind: name of the counted documents in explanations.
+        kind, verb: name of the counted documents in explanations, and that of their state.
         countable: whether ``R`` is a number of such documents.
     """
 
     kind: str = "relevant documents"
+    verb: str = " retrieved"
     countable: bool = True
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:

@@ -116,7 +116,7 @@ CHARACTERS = "characters"
 
 @dataclass(frozen=True)
 class Budget:
-    """Limit of the text that is read: the first row that exceeds it is cut or dropped, later ones are dropped.
+    """Limit of the text read: the first row that exceeds it is cut or dropped, later rows are dropped.
 
     Attributes:
         size: the highest sum of the costs of the rows.
@@ -283,6 +283,14 @@ class Cuts:
         found = sums[:-1] - sums[np.searchsorted(row, row)]
         others = np.concatenate(([0], np.cumsum(np.where(self._in_gold, 0, self._size))))
         return row, size, found, others[pieces] - others[self._begin[row]]
+
+    def first_held(self) -> tuple[Ints, Ints, Ints]:
+        """Return the row that first holds each piece, the length of the piece, and its place in the row."""
+        begin = self._begin[: self._rows]
+        holder = self._first_holder(begin, self._end[: self._rows])
+        pieces = np.flatnonzero((holder < self._rows) & (self._size > 0))
+        row, place = holder[pieces], np.cumsum(self._size) - self._size
+        return row, self._size[pieces], place[pieces] - place[begin[row]]
 
     def _first_holder(self, begin: Ints, end: Ints) -> Ints:
         """Return the first row that covers each piece, or the number of rows where none does."""

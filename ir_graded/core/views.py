@@ -145,14 +145,19 @@ class PassageView(CountedDocuments):
         return lengths - whole_total(repeated, rows.topic, self.levels.topics)
 
 
+def highlighted_text(levels: Levels, rel: float, *, official: bool = False) -> Spans:
+    """Return the union of the spans of level >= ``rel``."""
+    highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
+    wanted = highlights.official(rel) if official else highlights.level >= rel
+    return levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
+
+
 def found_text(
     levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False, budget: Budget | None = None
 ) -> Found:
     """Find the text that spans of level >= ``rel`` highlight in the rows of a run, within a budget."""
-    highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
     rows = (hits.rows or PassageRows.empty()).within(budget)
-    wanted = highlights.official(rel) if official else highlights.level >= rel
-    highlighted = levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
+    highlighted = highlighted_text(levels, rel, official=official)
     return Found.of(rows, highlighted, levels.topic, levels.topics)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
+from ir_graded.core.facets import ASPECTS, IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
 from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
@@ -58,8 +58,9 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         aspects = _aspects(values[ASPECTS.name], topic) if ASPECTS.name in facets else None
         highlights = Highlights(articles.passage.spans(document), table.value, aspects)
     if INTENT.name in facets:
-        intents, intent_names = _intents(table, values, topic, document, names)
+        intents, intent_names, intent = _intents(table, values, topic, document, names)
         intents = replace(intents, doc_ids=doc_ids)
+        highlights = highlights and replace(highlights, intent=intent)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
     unit = {"document": document, "topic": topic}
     further = {
@@ -177,8 +178,8 @@ def _aspects(words: list[set[str] | None], topic: Ints) -> Aspects:
 
 def _intents(
     table: Table, values: Mapping[str, Any], topic: Ints, document: Ints, names: pl.Series
-) -> tuple[Intents, list[str]]:
-    """Return the intents of qrels, and the name of each."""
+) -> tuple[Intents, list[str], Ints]:
+    """Return the intents of qrels, the name of each, and the intent of each row."""
     text: pl.Series = values[INTENT.name]
     key = topic << 32 | text.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
     found, first, intent = np.unique(key, return_index=True, return_inverse=True)
@@ -193,8 +194,11 @@ def _intents(
                 check_sum(name, listed)
     if INTENT_TYPE.name in values:
         is_nav = _by_unit(table, INTENT_TYPE, values[INTENT_TYPE.name], topic, intent) > 0
+    importance = None
+    if IMPORTANCE.name in values:
+        importance = _by_unit(table, IMPORTANCE, values[IMPORTANCE.name], topic, intent)
     # One judgment for each intent and document, in the order of intents.
     rows = np.unique(intent << 32 | document, return_index=True)[1]
     levels = Levels.of(found.size, intent[rows], table.value[rows])
-    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
-    return intents, text.gather(first).to_list()
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows], importance=importance)
+    return intents, text.gather(first).to_list(), intent.astype(np.int64)

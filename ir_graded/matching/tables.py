@@ -247,9 +247,9 @@ def _match_rows(
     is_flat = ranking.is_flat(score, groups)
     passages = None
     if articles is not None and judgments.ranks_rows:
-        costs = [facet for facet in judgments.of_run if facet.per == "row"]
+        costs = [facet for facet in judgments.of_run if facet.kind == "cost"]
         passages = ranked_rows(*rows_of, articles, row, document, costs)
-    of_documents = (facet for facet in judgments.of_run if facet.per != "row" and table.has(facet))
+    of_documents = (facet for facet in judgments.of_run if facet.kind != "cost" and table.has(facet))
     further = {facet.name: table.numbers(facet)[row] for facet in of_documents}
     length = np.diff(groups.begin)
     return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
