@@ -29,6 +29,10 @@ MAY_BE_SKIPPED = {
 #: Every test of these folders gets the marker. Modules and tests elsewhere set it themselves.
 MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project": "project"}
 
+#: Folders with random levels, which go beyond the scales of measures; tests of the warning are elsewhere.
+RANDOM_LEVELS = {"classics", "contracts", "differential", "fuzz", "numbers", "spark"}
+ABOVE_THE_SCALE = "ignore:.* the qrels have level .*, above max_rel=:ir_graded.CoverageWarning"
+
 #: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
 FEW, TABLE = 10, 20
 #: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
@@ -50,6 +54,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent.parent == tests and (marker := MARKERS.get(item.path.parent.name)):
             item.add_marker(marker)
+        if item.path.parent.parent == tests and item.path.parent.name in RANDOM_LEVELS:
+            item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE))
         if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "fuzz", "project"))):
             cases[item.path, item.originalname].append(item)
     for several in cases.values():
