@@ -101,6 +101,8 @@ class GradedEvaluator(Evaluator):
                     hint = judgments.hint if facet is SPAN else ""
                     raise InputError(facet.refusal(measure, "qrels", hint))
         self._check_intents()
+        if judgments.note_on_importance:
+            warn_caller(judgments.note_on_importance)
         if judgments.note_on_sample:
             warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.

@@ -443,6 +443,53 @@ def add_intents(qrels: Any, intents: Any) -> Table:
     return with_probabilities(table, intents)
 
 
+def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
+    """Add the importance of nuggets to qrels, and the nuggets without rows, for ``NuggetR`` and ``U``.
+
+    The nuggets are the intents of the qrels (column iteration). A nugget without rows gets one of length 0 and
+    level 0, or the lowest level if it is below 0, at the topic's document of highest level; it changes no
+    other measure.
+
+    Args:
+        qrels: qrels with nuggets as intents, in any form of ``evaluate`` except a dict of dicts.
+        nuggets: lists of nuggets by topic: files of nuggetizer (JSON Lines), a table with the columns query_id,
+            nugget and importance ('vital', 'okay' or a level), or a list of dicts.
+
+    Returns:
+        A frame with the columns query_id, doc_id (text), relevance, iteration, importance (vital 2, okay 1,
+        NaN for other words) and all others of the qrels.
+
+    Raises:
+        InputError: the qrels have no intents, or a nugget has two importances.
+        NoSharedTopicsError: the nuggets and the qrels share no topic.
+        FileFormatError: a line of a file cannot be read.
+
+    Warns:
+        CoverageWarning: an importance is another word, topics are not in the qrels, or nuggets of the qrels
+            are not among the nuggets.
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x")]
+        >>> lists = [{"query_id": "1", "nugget": name, "importance": "vital"} for name in "xy"]
+        >>> ir_graded.with_nuggets(qrels, lists)
+          query_id doc_id  relevance iteration  importance
+        0        1      a        2.0         x         2.0
+        1        1      a        0.0         y         2.0
+    """
+    return qrels_frame(add_nuggets(qrels, nuggets))
+
+
+def add_nuggets(qrels: Any, nuggets: Any) -> Table:
+    """Return qrels as a table with the column importance and all nuggets; errors as `with_nuggets`."""
+    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+    if table is None or not table.has(INTENT):
+        raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
+    from .annotations import with_importance
+
+    return with_importance(table, nuggets)
+
+
 def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
     """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
 

@@ -211,10 +211,6 @@ class Table:
         if facet.kind == "number":
             return self.numbers(facet)
         given = self.objects(name)
-        if facet.kind == "grade":
-            return np.array(
-                [{"vital": 2.0, "okay": 1.0}.get(str(each).strip().casefold(), np.nan) for each in given]
-            )
         if facet.kind == "words":
             return as_word_sets(given, lambda row: f"{self.in_kind(row)}: the {name}")
         return as_shares(given, lambda row: f"{self.kind}: {name}: {self.describe(row)}")

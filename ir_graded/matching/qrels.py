@@ -14,7 +14,7 @@ from ir_graded.core.facets import ASPECTS, IMPORTANCE, INTENT, INTENT_TYPE, PROB
 from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
-from ir_graded.io.annotations import check_sum
+from ir_graded.io.annotations import check_sum, importance_of
 from ir_graded.io.table import Table, at_rows, first_rows
 from ir_graded.io.values import describe_document
 
@@ -32,11 +32,14 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         scale: levels of the whole collection, if the rows are a part of it.
         wanted: further columns that measures need.
     """
-    facets = {facet.name: facet for facet in wanted if table.has(facet)}
+    facets, note_on_importance = {facet.name: facet for facet in wanted if table.has(facet)}, ""
     columns = frozenset(facets)
     if INTENT.name in facets:
         facets |= {facet.name: facet for facet in (PROBABILITY, INTENT_TYPE) if table.has(facet)}
-    values = {name: table.values(facet) for name, facet in facets.items() if facet is not SPAN}
+    others = {SPAN.name, IMPORTANCE.name}
+    values = {name: table.values(facet) for name, facet in facets.items() if name not in others}
+    if IMPORTANCE.name in facets:
+        values[IMPORTANCE.name], note_on_importance = importance_of(table)
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = at_rows(table.query_id, first)
     topic = topic_numbers(table.query_id, names)
@@ -81,6 +84,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         unused_intents=table.unused_intents,
         hint=table.hint(SPAN),
         note_on_sample=table.note_on_sample(),
+        note_on_importance=note_on_importance,
     )
 
 

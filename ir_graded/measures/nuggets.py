@@ -151,7 +151,7 @@ class _NuggetR(NuggetMeasure):
         >>> run = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "score": 1, "start": 0, "length": 80})
         >>> measure = ir_graded.NuggetR @ 1
         >>> ir_measures.calc_aggregate([measure, ir_graded.NuggetR(partial=True)], qrels, run)
-        {NuggetR(partial=True): 0.875, NuggetR@1: 0.5}
+        {NuggetR@1: 0.5, NuggetR(partial=True): 0.875}
 
     Lacks swap:
         >>> gold = {"doc_id": ["a", "b", "b"], "relevance": [2, 1, 1], "iteration": ["n1", "n2", "n3"]}

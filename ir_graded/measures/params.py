@@ -312,13 +312,3 @@ MEAN_TIES = Choice(
     default="doc_id",
 )
 WEIGHTS = LevelTable("weight of each threshold j; by default j")
-
-# TEMPORARY
-IMPORTANCE = Choice("x", ("all", "vital", "weighted"), default="all")
-
-
-def importance_weights(importance, levels):
-    if importance == "all":
-        return np.ones(levels.size)
-    table = {2.0: 1.0} if importance == "vital" else {2.0: 1.0, 1.0: 0.5}
-    return np.array([table.get(each, 0.0) for each in levels.tolist()])
