@@ -25,12 +25,14 @@ from .evaluation.unjudged import (
     score_bounds as score_bounds,
     unjudged as unjudged,
 )
+from .io.assignments import read_assignments as read_assignments
 from .io.sources import (
     level_definitions as level_definitions,
     read_qrels as read_qrels,
     read_run as read_run,
     with_groups as with_groups,
     with_intents as with_intents,
+    with_nuggets as with_nuggets,
 )
 from .measures.base import *
 from .measures.cascade import *

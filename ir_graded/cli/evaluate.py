@@ -31,6 +31,7 @@ from .output import FORMATS, Leaderboard, More, json_line, show
 @options.of(evaluate_runs)
 @options.lengths
 @options.intents
+@options.nuggets
 @options.groups
 @click.option("--save", type=click.Path(), help="JSON file to write all scores to, for `ir_graded across`.")
 @click.option("-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'.")
@@ -44,6 +45,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     n_samples: int,
     rng: int,
     intents: str | None,
+    nuggets: str | None,
     groups: tuple[str, ...],
     save: str | None,
     by_topic: bool,
@@ -59,10 +61,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     and --seed are options of --unjudged intervals.
     """
     read, files = options.read(measures), list(runs)
-    if unjudged and (chosen["ties"] != "doc_id" or intents or groups or chosen["lengths"]):
+    if unjudged and (chosen["ties"] != "doc_id" or intents or nuggets or groups or chosen["lengths"]):
         raise click.UsageError(
             "--unjudged supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --intents, --groups and --lengths"
+            "leave out --ties, --intents, --nuggets, --groups and --lengths"
         )
     if chosen["beyond"] == "raise" and chosen["lengths"] is None:
         raise click.UsageError("--beyond raise needs --lengths")
@@ -79,7 +81,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         ends = (found.mean_score, found.low, found.high)
         more |= zip(("mean", "low", "high"), zip(ends, overall, strict=True), strict=True)
     else:
-        scores = evaluate_runs(read, options.judgments(qrels, intents, groups), files, **chosen)
+        scores = evaluate_runs(read, options.judgments(qrels, intents, nuggets, groups), files, **chosen)
     if save is not None:
         write_whole(check_writable(save), scores.to_json().encode())
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
@@ -92,6 +94,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 @click.argument("query_id")
 @options.ties
 @options.intents
+@options.nuggets
 @options.groups
 @options.table
 def explain(  # noqa: PLR0913, PLR0917  # click passes all options
@@ -101,6 +104,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     query_id: str,
     ties: str,
     intents: str | None,
+    nuggets: str | None,
     groups: tuple[str, ...],
     output: str,
     places: int,
@@ -114,7 +118,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     measures = options.read([measure])
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: give one measure")
-    judged = options.judgments(qrels, intents, groups)
+    judged = options.judgments(qrels, intents, nuggets, groups)
     found = explained(in_order(measures, ties)[0], judged, run, query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")

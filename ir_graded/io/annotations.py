@@ -300,7 +300,9 @@ def with_importance(table: Table, nuggets: Any) -> Table:
     columns[IMPORTANCE.name] = partial(
         list, [*levels.tolist(), *(float(listed.importance[place[pair]]) for pair in new)]
     )
-    passage = found.passage and replace(found.passage, length=np.append(table.passage.length, np.zeros(added)))
+    passage = found.passage and replace(
+        found.passage, length=np.append(table.passage.length, np.zeros(added))
+    )
     return replace(
         found,
         value=np.append(table.value, np.full(added, min(0.0, table.value.min(initial=0.0)))),
@@ -317,7 +319,9 @@ def _note_on_nuggets(table: Table, listed: Nuggets, unlisted: list[int]) -> str:
     notes = [*listed.notes]
     known = {*table.query_id.to_list()}
     if ignored := {*listed.query_id} - known:
-        notes.append(f"Nuggets of {len(ignored)} topics that are not in the qrels are ignored: {format_ids(sorted(ignored))}.")
+        notes.append(
+            f"Nuggets of {len(ignored)} topics that are not in the qrels are ignored: {format_ids(sorted(ignored))}."
+        )
     if unlisted:
         notes.append(
             f"{len(unlisted)} rows of the qrels are of nuggets that are not among the given ones, the first: "

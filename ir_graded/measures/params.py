@@ -18,7 +18,7 @@ from ir_measures.measures import Measure, ParamInfo
 from ir_graded.core.facets import FACETS
 from ir_graded.core.levels import LARGEST
 from ir_graded.core.passages import CHARACTERS
-from ir_graded.core.segments import EXACT_INTEGERS_BELOW
+from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats
 
 #: Value of ``measure[name]`` for a parameter without a default that is not set.
 NOT_PROVIDED: Any = ParamInfo().default
@@ -194,6 +194,32 @@ class LevelTable(Param):
         return dict(sorted(kept.items()))
 
 
+class Importance(LevelTable):
+    """How the importance of a nugget weighs: a word, or a dict from levels to weights."""
+
+    #: Weights of the words by level: 2 is vital, 1 okay. Other levels weigh 0, except with 'all'.
+    WORDS: ClassVar[dict[str, dict[float, float]]] = {"all": {}, "vital": {2: 1}, "weighted": {2: 1, 1: 0.5}}
+
+    def __init__(self, desc: str) -> None:
+        super().__init__(desc)
+        self.expected = f"one of {', '.join(map(repr, self.WORDS))}, or {self.expected}"
+        self.default = "all"
+
+    def canonical(self, value: object) -> Any:
+        return value if isinstance(value, str) and value in self.WORDS else super().canonical(value)
+
+
+def importance_weights(importance: str | Mapping[float, float], levels: Floats) -> Floats:
+    """Return the weight of each nugget by its level of importance; NaN is a label without a level."""
+    if importance == "all":
+        return np.ones(levels.shape)
+    weights = np.zeros(levels.shape)
+    table = Importance.WORDS[importance] if isinstance(importance, str) else importance
+    for level, weight in table.items():
+        weights[levels == level] = weight
+    return weights
+
+
 class Attributes(Param):
     """Name of a column: of the qrels, with the shares of groups, or of the run, with costs."""
 
@@ -312,3 +338,7 @@ MEAN_TIES = Choice(
     default="doc_id",
 )
 WEIGHTS = LevelTable("weight of each threshold j; by default j")
+IMPORTANCE = Importance(
+    "nuggets that count: 'all' alike, the 'vital' ones, 'weighted' (vital 1, okay 0.5), or a weight for each "
+    "level (vital 2, okay 1)"
+)
