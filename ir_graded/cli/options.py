@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 from ir_measures.measures import Measure
 
-from ir_graded.errors import short_repr
+from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.io.sources import add_intents, add_nuggets, with_groups
 from ir_graded.io.text import standard_input
@@ -200,7 +200,12 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
         files[name] = file
     judged = with_groups(qrels, files) if files else qrels
     judged = judged if intents is None else add_intents(judged, intents)
-    return judged if nuggets is None else add_nuggets(judged, nuggets)
+    if nuggets is None:
+        return judged
+    judged, note = add_nuggets(judged, nuggets)
+    if note:
+        warnings.warn(note, CoverageWarning, stacklevel=2)
+    return judged
 
 
 def read(texts: Iterable[str]) -> list[Measure]:

@@ -140,9 +140,12 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     given = {"ties": ties, "intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond}
-    if lengths is not None:
+    if lengths is None:
+        request = Request(read_measures(measures), qrels, runs, **given)
+    else:
         qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
-    request = Request(read_measures(measures), qrels, runs, **given)
+        request = Request(read_measures(measures), qrels, **given)
+        request.take(runs)
     return request.scores(progress=progress)[0]
 
 
@@ -210,7 +213,9 @@ def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any
         if not isinstance(source, Mapping):
             return table_of(kind, source)
         query_ids, _, topic, doc_ids, values = rows_of_dicts(kind, source)
-        return from_columns(kind, ([query_ids[at] for at in topic.tolist()], doc_ids, values), item_place)
+        return from_columns(
+            kind, ([query_ids[at] for at in topic.tolist()], doc_ids, values.tolist()), item_place
+        )
 
     judged = table("qrels", qrels)
     if judged.passage is not None:
@@ -237,7 +242,7 @@ class Request:
     for any of the measures, inf if relevance has no effect; they need documents down to ``lowest`` from runs.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # how to score, all by keyword
         self,
         measures: Iterable[str | Measure] | str | Measure | None,
         qrels: Any,
@@ -255,7 +260,10 @@ class Request:
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
         judged = qrels if intents is None else add_intents(qrels, intents)
-        judged = judged if nuggets is None else add_nuggets(judged, nuggets)
+        if nuggets is not None:
+            judged, note = add_nuggets(judged, nuggets)
+            if note:
+                warn_caller(note)
         self._check_ends: Callable[[Any], None] | None = None
         if lengths is not None:
             from ir_graded.io.lengths import end_check

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,6 @@ import polars as pl
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY
 from ir_graded.core.segments import Floats
 from ir_graded.errors import (
-    CoverageWarning,
     InputError,
     NoSharedTopicsError,
     ParameterError,
@@ -226,7 +224,7 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
 
 
 def importance_of(table: Table) -> tuple[Floats, str]:
-    """Return the importance of the nugget of each row as a level, NaN for other words, and a note on these."""
+    """Return the importance of the nugget of each row, NaN for other words, and a note on these."""
 
     def level(row: int) -> float:
         value = given[row]
@@ -251,11 +249,11 @@ def importance_of(table: Table) -> tuple[Floats, str]:
     )
 
 
-def with_importance(table: Table, nuggets: Any) -> Table:
-    """Return qrels with the column importance and a row for each nugget that has none.
+def with_importance(table: Table, nuggets: Any) -> tuple[Table, str]:
+    """Return qrels with the column importance and a row for each nugget that has none, and doubts.
 
-    The row is of the lowest level and length 0, so that it changes no other measure. Errors and warnings are
-    those of ``with_nuggets``.
+    The row is of the lowest level and length 0, so that it changes no other measure. Errors are those of
+    ``with_nuggets``.
     """
     listed = nugget_lists(nuggets)
     topics = {*table.query_id.to_list()}
@@ -279,11 +277,9 @@ def with_importance(table: Table, nuggets: Any) -> Table:
         levels[row] = listed.importance[place[pair]]
         if not np.isnan(known[row]) and known[row] != levels[row]:
             raise InputError(
-                f"{table.in_kind(row)}: the nugget has the importance {known[row]:g}, but {levels[row]:g} in the "
-                f"nuggets: {listed.describe(place[pair])}; use the same in both"
+                f"{table.in_kind(row)}: the nugget has the importance {known[row]:g}, but {levels[row]:g} "
+                f"in the nuggets: {listed.describe(place[pair])}; use the same in both"
             )
-    if note := _note_on_nuggets(table, listed, unlisted):
-        warnings.warn(note, CoverageWarning, stacklevel=3)
     new = sorted(place.keys() - {*pairs}, key=place.__getitem__)
     order = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
     order = order.with_row_index("row").sort("level", "doc", descending=[True, False])
@@ -300,10 +296,10 @@ def with_importance(table: Table, nuggets: Any) -> Table:
     columns[IMPORTANCE.name] = partial(
         list, [*levels.tolist(), *(float(listed.importance[place[pair]]) for pair in new)]
     )
-    passage = found.passage and replace(
-        found.passage, length=np.append(table.passage.length, np.zeros(added))
-    )
-    return replace(
+    passage = found.passage
+    if passage is not None:
+        passage = replace(passage, length=np.where(np.arange(rows.size) < len(table), passage.length, 0.0))
+    whole = replace(
         found,
         value=np.append(table.value, np.full(added, min(0.0, table.value.min(initial=0.0)))),
         passage=passage,
@@ -312,19 +308,18 @@ def with_importance(table: Table, nuggets: Any) -> Table:
         place_of=found.place,
         query_objects_of=found.query_objects,
     )
+    return whole, _note_on_nuggets(table, listed, unlisted)
 
 
 def _note_on_nuggets(table: Table, listed: Nuggets, unlisted: list[int]) -> str:
     """Return sentences on labels, topics and nuggets that are not known; empty without any."""
     notes = [*listed.notes]
-    known = {*table.query_id.to_list()}
-    if ignored := {*listed.query_id} - known:
-        notes.append(
-            f"Nuggets of {len(ignored)} topics that are not in the qrels are ignored: {format_ids(sorted(ignored))}."
-        )
+    if ignored := sorted({*listed.query_id} - {*table.query_id.to_list()}):
+        whose = "a topic that is" if len(ignored) == 1 else f"{len(ignored)} topics that are"
+        notes.append(f"The nuggets of {whose} not in the qrels are ignored: {format_ids(ignored)}.")
     if unlisted:
         notes.append(
-            f"{len(unlisted)} rows of the qrels are of nuggets that are not among the given ones, the first: "
+            f"Nuggets of the qrels are not among the given ones, in {len(unlisted)} rows, the first: "
             f"{table.describe(unlisted[0])}, nugget {short_repr(table.text(INTENT.name)[unlisted[0]])}. They "
             "count with importance='all' only, unless the qrels have their importance."
         )

@@ -251,9 +251,15 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
     """Read a document as a whole. Places in errors are paths in it."""
     try:
         rows = list(format.rows(data))
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
-        places = columns[-1]
-        return from_columns(format.kind, columns[:3], lambda row: f"{path}, {places[row]}", columns[3:5])
+        # The last of all fields is the place, the first three are ids and value.
+        names = format.row._fields
+        columns = dict(zip(names, [[row[at] for row in rows] for at in range(len(names))], strict=True))
+        passage = [columns[name] for name in SPAN.columns if name in columns] or None
+        further = {name: partial(list, columns[name]) for name in names[3:-1]}
+        ids_and_value = [columns[name] for name in names[:3]]
+        return from_columns(
+            format.kind, ids_and_value, lambda row: f"{path}, {columns['place'][row]}", passage, further
+        )
     except FileFormatError:
         raise
     except InputError as error:

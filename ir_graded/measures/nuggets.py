@@ -52,6 +52,8 @@ class NuggetMeasure(CharacterMeasure):
         )
 
     def doubt(self, levels: Levels) -> str:
+        if "importance" in self.params and levels.by_intent.importance is None:
+            return ""  # an error is raised later
         weight, topic = self.weights(levels), levels.by_intent.topic
         without = np.setdiff1d(topic, topic[weight > 0]).size
         if not without:
