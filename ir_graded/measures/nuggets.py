@@ -142,9 +142,10 @@ class _NuggetR(NuggetMeasure):
 
     Users read the first k passages or chunks, as a language model does. Binary counterpart: StRecall@k.
 
-    Source: ir_graded, after Pradeep, Thakur, Upadhyay, Campos, Craswell and Lin, "The Great Nugget Recall:
-    Automating Fact Extraction and RAG Evaluation with Large Language Models" (arXiv, 2025),
-    doi:10.48550/arXiv.2504.15068, and FreshStack (2025).
+    Source: Pradeep, Thakur, Upadhyay, Campos, Craswell and Lin, "The Great Nugget Recall: Automating Fact
+    Extraction and RAG Evaluation with Large Language Models" (arXiv, 2025), doi:10.48550/arXiv.2504.15068,
+    define nuggets and their weights for answers. The measure of retrieved text is one of this package; over
+    documents it is Coverage@k of FreshStack (2025).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd

@@ -87,7 +87,7 @@ WITH_COLUMNS = {
     "I-rec": [I_rec, I_rec(rel=2), I_rec @ 3, I_rec(judged_only=True) @ 2],
     "NuggetR": [
         *(NuggetR, NuggetR(importance="weighted", rel=2), NuggetR(spans="all", threshold=0.3) @ 3),
-        *(NuggetR(partial=True) @ 2, NuggetR(budget=90), NuggetR(budget=150, fit="drop", importance="vital")),
+        *(NuggetR(budget=90), NuggetR(budget=150, fit="drop", importance="vital"), NuggetR(partial=True) @ 2),
     ],
     **{
         measure.NAME: [measure, measure(beta=3, rel=2), measure(gains={1: 3}) @ 3]
