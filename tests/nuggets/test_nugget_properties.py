@@ -31,7 +31,11 @@ def test_names_of_nuggets_change_nothing(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_scores_never_fall_with_the_cutoff_or_the_budget(seed):
     qrels, run = cases.random_topics(seed, 10)
-    for template in ("NuggetR(threshold=0.1)@{}", "NuggetR(threshold=0.1,budget={})", "NuggetR(partial=True,spans='all',budget={})"):
+    for template in (
+        "NuggetR(threshold=0.1)@{}",
+        "NuggetR(threshold=0.1,budget={})",
+        "NuggetR(partial=True,spans='all',budget={})",
+    ):
         found = values([template.format(size) for size in range(1, 40, 3)], qrels, run)
         assert (np.diff(found, axis=0) >= 0).all()
         assert found[-1].any()

@@ -80,8 +80,8 @@ def test_u_of_documents_takes_their_lengths():
     rows = 0.9 + 2 * 0.65
     characters = (sum(1 - p / 1000 for p in range(1, 101)) + sum(1 - p / 1000 for p in range(151, 351))) / 300
     assert scores.values[:, 0, 0] == pytest.approx([rows, characters, 5 / 6])
+    twice = pd.DataFrame({"query_id": 1, "doc_id": ["a", "a"], "score": [2, 1]})
     with pytest.raises(ir_graded.InputError, match=r"appears twice"):
-        twice = pd.DataFrame({"query_id": 1, "doc_id": ["a", "a"], "score": [2, 1]})
         ir_graded.evaluate("U", qrels, twice, lengths=lengths)
     with pytest.raises(ir_graded.InputError, match="no length is given for 1 documents of the run: 'z'"):
         ir_graded.evaluate("U", qrels, {1: {"z": 1.0}}, lengths=lengths)
