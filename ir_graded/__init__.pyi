@@ -3,6 +3,7 @@ from . import meta as meta, passages as passages
 from ._version import __version__ as __version__
 from .data.sample import sample as sample
 from .errors import *
+from .evaluation.answers import score_answers as score_answers
 from .evaluation.arrays import score_arrays as score_arrays
 from .evaluation.collection_statistics import (
     CollectionStatistics as CollectionStatistics,
@@ -34,6 +35,7 @@ from .io.sources import (
     with_intents as with_intents,
     with_nuggets as with_nuggets,
 )
+from .measures.answers import *
 from .measures.base import *
 from .measures.cascade import *
 from .measures.gap import *

@@ -15,7 +15,7 @@ from ir_measures.providers import Evaluator
 
 from .evaluation.mixed import compose
 from .evaluation.provider import PROVIDER
-from .measures import REGISTRY, GradedMeasure
+from .measures import NAMES, GradedMeasure
 from .measures.parsing import parse_measure, parse_trec_measure, read_measures
 
 _MARK = "_ir_graded"
@@ -24,10 +24,10 @@ _MARK = "_ir_graded"
 def register() -> None:
     """Register measures, provider and strings in ir_measures (and in pt.measures if it is loaded)."""
     registry = ir_measures.measures.registry
-    for name, measure in REGISTRY.items():
+    for name, measure in NAMES.items():
         if registry.get(name, measure) != measure:
             raise ValueError(f"ir_measures already has another measure named {name!r}: {registry[name]!r}")
-    registry.update(REGISTRY)
+    registry.update(NAMES)
     _add_provider()
     _wrap_pipeline()
     for module in (ir_measures, ir_measures.util):
@@ -36,7 +36,7 @@ def register() -> None:
     # pt.measures copies the registry when PyTerrier is imported, which may have been earlier.
     pt_measures = sys.modules.get("pyterrier.measures")
     if pt_measures is not None:
-        vars(pt_measures).update(REGISTRY)
+        vars(pt_measures).update(NAMES)
 
 
 def _add_provider() -> None:

@@ -195,16 +195,16 @@ class Coverage:
         if self.cutoffs and repeating is not None:
             yield f"{self.cutoffs}; in run {repeating!r}, {of[repeating].repeated}."
         lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
-        yield from _of_runs(lacking, "lacks topics", "lack topics")
+        yield from of_runs(lacking, "lacks topics", "lack topics")
         empty = [name for name, run in of.items() if not run.retrieved]
-        yield from _of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
+        yield from of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
         nothing = {name: run.nothing_judged for name, run in of.items() if run.nothing_judged}
         unjudged = {name: f"has no judged document ({clause})" for name, clause in nothing.items()}
-        yield from _of_runs(unjudged, "has no judged document", "have no judged document")
+        yield from of_runs(unjudged, "has no judged document", "have no judged document")
         effect = "only their ids determine the ranks" if self.by_id else "it gives no ranking"
         words = f"gives all documents of a topic the same score, so {effect}"
         tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], words)
-        yield from _of_runs(tied, "gives equal scores", "give equal scores")
+        yield from of_runs(tied, "gives equal scores", "give equal scores")
 
     def _lack(self, run: RunCoverage) -> str:
         lack = (
@@ -240,7 +240,7 @@ def notes_without_relevant(
     ]
 
 
-def _of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
+def of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
     """Yield a sentence about each of the first runs, given by name, and one with the number of others."""
     yield from (f"Run {name!r} {words}." for name, words in islice(said.items(), MOST_IDS))
     more = len(said) - MOST_IDS

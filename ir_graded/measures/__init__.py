@@ -1,4 +1,4 @@
-"""The measures, one module per family. ``REGISTRY`` maps every name to its measure.
+"""The measures, one module per family. ``NAMES`` maps every name to its measure.
 
 Measures work on the views of ``core``. They know nothing of files, tables or statistics.
 """
@@ -7,8 +7,15 @@ from . import one_list
 
 # isort: split
 # Lists of measures begin with Q.
-from . import cascade, gap, intents, ncu, nuggets, passages
-from .base import PROPERTIES as PROPERTIES, REGISTRY as REGISTRY, GradedMeasure
+from . import answers, cascade, gap, intents, ncu, nuggets, passages
+from .answers import *
+from .base import (
+    ANSWERS as ANSWERS,
+    NAMES as NAMES,
+    PROPERTIES as PROPERTIES,
+    REGISTRY as REGISTRY,
+    GradedMeasure,
+)
 from .cascade import *
 from .gap import *
 from .intents import *
@@ -24,6 +31,7 @@ from .geometric import *
 from .groups import *
 
 __all__ = ["GradedMeasure"]
+__all__ += answers.__all__
 __all__ += cascade.__all__
 __all__ += gap.__all__
 __all__ += geometric.__all__

@@ -7,6 +7,7 @@ adds it to ``REGISTRY``, from which the plugin, the command line, the pages and 
 from __future__ import annotations
 
 import math
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
@@ -144,8 +145,11 @@ class TiedContributions:
         return self.term if self.norm is None else safe_divide(self.term, self.norm[self.tied.topic])
 
 
-#: Measure objects by every name that measure strings can use.
+#: Measures of rankings by every name that measure strings can use, and those of answers, which have neither
+#: qrels nor ranks.
 REGISTRY: dict[str, GradedMeasure] = {}
+ANSWERS: dict[str, GradedMeasure] = {}
+NAMES: Mapping[str, GradedMeasure] = ChainMap(REGISTRY, ANSWERS)
 
 #: Largest number of levels without judgments that exact bounds consider.
 _MOST_LEVELS = 100
@@ -310,6 +314,8 @@ class GradedMeasure(Scorer, Measure):
     NAME: ClassVar[str]
     PRETTY_NAME: ClassVar[str]
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = COMMON
+    #: The registry of the measure.
+    NAMES: ClassVar[dict[str, GradedMeasure]] = REGISTRY
 
     def __init__(self, **params: Any) -> None:
         for name, value in params.items():
@@ -539,7 +545,7 @@ Registered = TypeVar("Registered", bound=GradedMeasure)
 
 
 def register(measure: Registered, *aliases: str) -> Registered:
-    """Add a measure to REGISTRY under its printed name, that name as an identifier, and ``aliases``.
+    """Add a measure to its registry under its printed name, that name as an identifier, and ``aliases``.
 
     Raises:
         ValueError: another measure has the name, here or in ir-measures. To compute a measure of ir-measures,
@@ -554,8 +560,8 @@ def register(measure: Registered, *aliases: str) -> Registered:
 def add_names(measure: GradedMeasure, *names: str) -> None:
     """Add further names of a measure, which may have parameters."""
     for name in names:
-        if REGISTRY.get(name, measure) != measure:
-            raise ValueError(f"the name {name!r} is taken by {REGISTRY[name]!r}")
+        if NAMES.get(name, measure) != measure:
+            raise ValueError(f"the name {name!r} is taken by {NAMES[name]!r}")
         theirs = ir_measures.measures.registry.get(name)
         # The class is another one of that name after an earlier import of its module.
         if theirs is not None and not isinstance(theirs, GradedMeasure) and _path(theirs) != _path(measure):
@@ -563,7 +569,7 @@ def add_names(measure: GradedMeasure, *names: str) -> None:
                 f"the name {name!r} is taken by a measure of ir-measures: choose another name. To "
                 "compute that measure, register a Classic with ir_graded.measures.classic.base.register"
             )
-    REGISTRY.update(dict.fromkeys(names, measure))
+    measure.NAMES.update(dict.fromkeys(names, measure))
 
 
 def _path(measure: Measure) -> tuple[str, str]:

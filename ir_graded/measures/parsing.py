@@ -31,7 +31,7 @@ from ir_graded.errors import (
     short_repr,
 )
 
-from .base import REGISTRY, GradedMeasure
+from .base import NAMES, GradedMeasure
 from .classic.ties import separate_ties
 from .params import with_floats
 
@@ -79,7 +79,7 @@ def _hint(text: str) -> str:
     known = _known_names()
     outer, _, base = name.partition("-")
     measure = known.get(outer.casefold())
-    composed = [other for other in REGISTRY if other.startswith(f"{measure}-")]
+    composed = [other for other in NAMES if other.startswith(f"{measure}-")]
     if base.casefold() in known and composed and name.casefold() not in known:
         return f"{measure} has short names for these: {', '.join(composed)}. "
     near = get_close_matches(name.casefold(), known, 1, _SIMILAR)
@@ -91,7 +91,7 @@ def _hint(text: str) -> str:
 
 def _known_names() -> dict[str, str]:
     """Return the canonical name of each measure by its names in lower case, also those of other programs."""
-    measures: dict[str, Measure] = {**ir_measures.measures.registry, **REGISTRY}
+    measures: dict[str, Measure] = {**ir_measures.measures.registry, **NAMES}
     here = {name.casefold(): name if measure.params else measure.NAME for name, measure in measures.items()}
     return {**_ELSEWHERE, **here}
 
@@ -123,7 +123,7 @@ def _parse(text: str) -> Measure:
             raise NameError(f"measure not found: {cut(name)}")
         measure = ir_measures.measures.registry[name]
         return separate_ties(measure(**_parameters(measure, args, at)))
-    measure = REGISTRY[name]
+    measure = NAMES[name]
     try:
         _, args, at = _split_call(f"_{text.strip()[len(name) :]}", _graded_value)
         if any(key is None for key, _ in args):
@@ -144,7 +144,7 @@ def _cannot_read(text: str, name: str, error: Exception) -> MeasureSyntaxError:
 def _graded_name(text: str) -> str | None:
     """Return the longest name of this package that ``text`` begins with, else None."""
     text = text.strip()
-    for name in sorted(REGISTRY, key=len, reverse=True):
+    for name in sorted(NAMES, key=len, reverse=True):
         if text.startswith(name) and text[len(name) :].lstrip()[:1] in ("", "(", "@"):
             return name
     return None

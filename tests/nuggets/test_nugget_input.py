@@ -273,7 +273,7 @@ def test_wrong_parameters(measure, message):
     [
         (
             -1,
-            r"document 'a' \(row 0\): the column 'tokens', the unit of CharR.*, is -1; it must be a whole number",
+            r"document 'a' \(row 0\): the column 'tokens', the unit of CharR.*, is -1; it must be a whole",
         ),
         (1.5, "is 1.5; it must be a whole number"),
         (None, "is missing; it must be"),
