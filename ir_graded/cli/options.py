@@ -198,7 +198,7 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
         if not name or not file or name in files:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
-    judged = with_groups(qrels, files) if files else qrels
+    judged: Any = with_groups(qrels, files) if files else qrels
     judged = judged if intents is None else add_intents(judged, intents)
     if nuggets is None:
         return judged

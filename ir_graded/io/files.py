@@ -255,7 +255,7 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
         names = format.row._fields
         columns = dict(zip(names, [[row[at] for row in rows] for at in range(len(names))], strict=True))
         passage = [columns[name] for name in SPAN.columns if name in columns] or None
-        further = {name: partial(list, columns[name]) for name in names[3:-1]}
+        further: Further = {name: partial(list, columns[name]) for name in names[3:-1]}
         ids_and_value = [columns[name] for name in names[:3]]
         return from_columns(
             format.kind, ids_and_value, lambda row: f"{path}, {columns['place'][row]}", passage, further

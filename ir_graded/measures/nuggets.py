@@ -142,6 +142,8 @@ class _NuggetR(NuggetMeasure):
 
     Users read the first k passages or chunks, as a language model does. Binary counterpart: StRecall@k.
 
+    Drawn: NuggetR@2
+
     Source: Pradeep, Thakur, Upadhyay, Campos, Craswell and Lin, "The Great Nugget Recall: Automating Fact
     Extraction and RAG Evaluation with Large Language Models" (arXiv, 2025), doi:10.48550/arXiv.2504.15068,
     define nuggets and their weights for answers. The measure of retrieved text is one of this package; over
@@ -225,10 +227,12 @@ class _U(NuggetMeasure):
     Formula:
         U = \sum_{r} g(r)\, D(\mathrm{end}(r)) \qquad D(p) = \max\left(0,\, 1 - \frac{p}{L}\right)
 
-    Use ``of='characters'`` or ``'nuggets'`` to compare runs over all budgets at once, and ``'rows'`` for the
-    U-measure of the paper. Runs without passages need ``lengths`` of ``evaluate``.
+    Use it to compare runs over all budgets at once, with ``of='characters'`` or ``'nuggets'``; ``'rows'`` is
+    the U-measure of the paper. Runs without passages need ``lengths`` of ``evaluate``.
 
     Users read the rows one after the other, and stop after some amount of text.
+
+    Drawn: U(L=400)
 
     Source: Sakai and Dou, "Summaries, Ranked Retrieval and Sessions: A Unified Framework for Information
     Access Evaluation" (SIGIR 2013), doi:10.1145/2484028.2484031.
@@ -297,7 +301,7 @@ class _U(NuggetMeasure):
         size = np.minimum(pieces.size, np.maximum(np.floor(length) - pieces.above, 0.0))
         terms = np.zeros(view.all.rows.rank.size)
         np.add.at(terms, pieces.row, size * (length - pieces.above - (size + 1) / 2))
-        norm = view.R * length
+        norm = view.R.astype(np.float64) * length
         return Contributions(view, terms[view.at], norm, "the highlighted characters times L")
 
     def _gains(self, views: Views) -> Floats:
