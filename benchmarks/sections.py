@@ -18,7 +18,7 @@ import stages
 from ir_measures.providers import registry
 from report import Report, milliseconds
 from timing import Figure, in_turn, output_of, process
-from workloads import Collection, Store
+from workloads import Collection, Store, chunks
 
 import ir_graded
 
@@ -395,6 +395,20 @@ def large(run: Run) -> None:
     )
 
 
+def answers(run: Run) -> None:
+    """Compare NuggetR, U and budgets with CharR."""
+    topics = run.store.topics(472)
+    run.report.title(f"Nuggets and budgets: {topics} topics x 20 chunks")
+    qrels, ranked = chunks(topics)
+    names = ["CharR@5", "NuggetR@5", "U(of='characters')", "U(of='nuggets')"]
+    names += ["CharR(budget=2000)", "CharR(budget=400,unit='tokens')", "NuggetR(budget=2000)"]
+    run.measure({name: partial(ir_graded.evaluate, name, qrels, ranked) for name in names})
+    run.report.write("- Wanted: NuggetR@5 and U(of='characters') at most 2, a budget of CharR at most 1.3.")
+    one = ["NuggetR(partial=True,spans='all')@5", "CharR@5"]
+    parts, characters = ir_graded.evaluate(one, qrels.assign(iteration="n"), ranked).values
+    run.report.check("NuggetR of one nugget in parts is CharR", bool((parts == characters).all()))
+
+
 def growth(run: Run) -> None:
     """Measure time against sizes and the number of measures, and the time of each stage."""
     report, store = run.report, run.store
@@ -454,5 +468,18 @@ def start(run: Run) -> None:
 #: The values of ``--only``, in the order in which the sections are measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
     section.__name__: section
-    for section in (start, files, frames, dicts, ties, intents, classics, runs, unjudged, large, growth)
+    for section in (
+        start,
+        files,
+        frames,
+        dicts,
+        ties,
+        intents,
+        classics,
+        runs,
+        unjudged,
+        answers,
+        large,
+        growth,
+    )
 }

@@ -26,6 +26,7 @@ SECTIONS = [
     "## Intents: 14 topics x 1,000 documents, 20 judged a topic, 5 intents",
     "## Many runs",
     "## Unjudged documents",
+    "## Nuggets and budgets: 2 topics x 20 chunks",
     "## One large file",
     "## Growth",
 ]
