@@ -19,7 +19,7 @@ import workloads
 from ir_measures.providers import registry
 from report import Report, milliseconds
 from timing import Figure, in_turn, output_of, process
-from workloads import Collection, Store
+from workloads import Collection, Store, chunks
 
 import ir_graded
 
@@ -453,7 +453,7 @@ def start(run: Run) -> None:
 
 
 def answers(run: Run) -> None:
-    """Compare what leads from answers and quotes to scores with the least that it can take."""
+    """Compare quotes, nuggets and budgets with the least that they can take."""
     texts, quotes = workloads.quotes(run.store.scale)
     size = sum(map(len, texts.values()))
     run.report.title(f"Quotes: {len(quotes)} in {size:,} characters")
@@ -472,6 +472,17 @@ def answers(run: Run) -> None:
     )
     same = (find(changed).qrels[["start", "at"]].nunique(axis=1) == 1).all()
     run.report.check("all quotes are found at their places", bool(same))
+
+    topics = run.store.topics(472)
+    run.report.title(f"Nuggets and budgets: {topics} topics x 20 chunks")
+    qrels, ranked = chunks(topics)
+    names = ["CharR@5", "NuggetR@5", "U(of='characters')", "U(of='nuggets')"]
+    names += ["CharR(budget=2000)", "CharR(budget=400,unit='tokens')", "NuggetR(budget=2000)"]
+    run.measure({name: partial(ir_graded.evaluate, name, qrels, ranked) for name in names})
+    run.report.write("- Wanted: NuggetR@5 and U(of='characters') at most 2, a budget of CharR at most 1.3.")
+    one = ["NuggetR(partial=True,spans='all')@5", "CharR@5"]
+    parts, characters = ir_graded.evaluate(one, qrels.assign(iteration="n"), ranked).values
+    run.report.check("NuggetR of one nugget in parts is CharR", bool((parts == characters).all()))
 
 
 #: The values of ``--only``, in the order in which the sections are measured.

@@ -388,3 +388,29 @@ def passages(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         relevance=rng.integers(0, 2, len(judged)), start=rng.integers(0, 50_000, len(judged))
     )
     return qrels, run
+
+
+def chunks(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return nuggets and a run of chunks: five documents cut every 400 characters, twenty rows a topic."""
+    rng = np.random.default_rng(11)
+    docs, size, rows = 5, 400, 20
+    names = np.array([f"document {number}" for number in range(docs)])
+    numbers = np.array([rng.choice(docs * 750, rows, replace=False) for _ in range(topics)]).ravel()
+    run = pd.DataFrame(
+        {
+            "query_id": np.repeat(np.arange(topics).astype(str), rows),
+            "doc_id": names[numbers % docs],
+            "score": -np.tile(np.arange(rows), topics).astype(float),
+            "start": numbers // docs * size,
+            "length": size,
+            "tokens": rng.integers(60, 120, topics * rows),
+        }
+    )
+    gold = run[np.arange(len(run)) % 10 == 0]
+    gold = gold.assign(
+        start=gold["start"] + rng.integers(0, size, len(gold)),
+        length=rng.integers(40, 250, len(gold)),
+        relevance=1,
+        iteration=np.arange(len(gold)).astype(str),
+    )
+    return gold.drop(columns=["score", "tokens"]), run

@@ -33,6 +33,7 @@ from .io.sources import (
     read_run as read_run,
     with_groups as with_groups,
     with_intents as with_intents,
+    with_nuggets as with_nuggets,
 )
 from .measures.answers import *
 from .measures.base import *

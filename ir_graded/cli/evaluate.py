@@ -30,6 +30,7 @@ from .output import FORMATS, Leaderboard, More, json_line, show
 @options.of(evaluate_runs)
 @options.lengths
 @options.intents
+@options.nuggets
 @options.groups
 @options.save
 @options.by_topic
@@ -43,6 +44,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     n_samples: int,
     rng: int,
     intents: str | None,
+    nuggets: str | None,
     groups: tuple[str, ...],
     save: str | None,
     by_topic: bool,
@@ -58,10 +60,12 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     and --seed are options of --unjudged intervals.
     """
     read, files = options.read(measures), list(runs)
-    if unjudged and (chosen["ties"] != "doc_id" or chosen["ranks"] or intents or groups or chosen["lengths"]):
+    if unjudged and (
+        chosen["ties"] != "doc_id" or chosen["ranks"] or intents or nuggets or groups or chosen["lengths"]
+    ):
         raise click.UsageError(
             "--unjudged supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --ranks, --intents, --groups and --lengths"
+            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths"
         )
     if chosen["beyond"] == "raise" and chosen["lengths"] is None:
         raise click.UsageError("--beyond raise needs --lengths")
@@ -78,7 +82,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         ends = (found.mean_score, found.low, found.high)
         more |= zip(("mean", "low", "high"), zip(ends, overall, strict=True), strict=True)
     else:
-        scores = evaluate_runs(read, options.judgments(qrels, intents, groups), files, **chosen)
+        scores = evaluate_runs(read, options.judgments(qrels, intents, nuggets, groups), files, **chosen)
     options.save_scores(scores, save)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
@@ -90,6 +94,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 @click.argument("query_id")
 @options.ties
 @options.intents
+@options.nuggets
 @options.groups
 @options.table
 def explain(  # noqa: PLR0913, PLR0917  # click passes all options
@@ -100,6 +105,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     ties: str,
     ranks: str | None,
     intents: str | None,
+    nuggets: str | None,
     groups: tuple[str, ...],
     output: str,
     places: int,
@@ -113,7 +119,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     measures = options.read([measure])
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: give one measure")
-    judged = options.judgments(qrels, intents, groups)
+    judged = options.judgments(qrels, intents, nuggets, groups)
     found = explained(in_order(measures, ties, ranks)[0], judged, run, query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")

@@ -16,10 +16,10 @@ from click.core import ParameterSource
 from ir_measures.measures import Measure
 
 from ir_graded._utils.atomic_files import check_writable, write_whole
-from ir_graded.errors import short_repr
+from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.sources import add_intents, with_groups
+from ir_graded.io.sources import add_intents, add_nuggets, with_groups
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -149,6 +149,12 @@ intents = click.option(
     metavar="FILE",
     help="Probabilities of intents in QRELS: lines of topic, intent, probability and optionally inf or nav.",
 )
+nuggets = click.option(
+    "--nuggets",
+    metavar="FILE",
+    help="Nuggets with their importance, for NuggetR and U: JSON Lines of nuggetizer, or CSV or Parquet with "
+    "query_id, nugget and importance.",
+)
 groups = click.option(
     "--groups",
     multiple=True,
@@ -190,16 +196,22 @@ table = stacked(
 )
 
 
-def judgments(qrels: str, intents: str | None, groups: Iterable[str]) -> Any:
-    """Return qrels with the files of ``--intents`` and ``--groups``."""
+def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iterable[str]) -> Any:
+    """Return qrels with the files of ``--intents``, ``--nuggets`` and ``--groups``."""
     files: dict[str, str] = {}
     for text in groups:
         name, _, file = text.partition("=")
         if not name or not file or name in files:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
-    judged = with_groups(qrels, files) if files else qrels
-    return judged if intents is None else add_intents(judged, intents)
+    judged: Any = with_groups(qrels, files) if files else qrels
+    judged = judged if intents is None else add_intents(judged, intents)
+    if nuggets is None:
+        return judged
+    judged, note = add_nuggets(judged, nuggets)
+    if note:
+        warnings.warn(note, CoverageWarning, stacklevel=2)
+    return judged
 
 
 def read(texts: Iterable[str]) -> list[Measure]:

@@ -20,6 +20,7 @@ from .output import show
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
 @options.of(page)
 @options.intents
+@options.nuggets
 @options.groups
 @click.option("--weights", metavar="FILE", help="Weights of topics: lines of topic and weight.")
 @click.option("--title", default="", help="Heading of the page.")
@@ -31,6 +32,7 @@ def report(
     measures: tuple[str, ...],
     path: str,
     intents: str | None,
+    nuggets: str | None,
     groups: tuple[str, ...],
     **chosen: Any,
 ) -> None:
@@ -46,6 +48,6 @@ def report(
         value = context.params.get(str(option.name))
         values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]
         command += [word for one in values for word in (option.opts[0], str(one))]
-    judged = options.judgments(qrels, intents, groups)
+    judged = options.judgments(qrels, intents, nuggets, groups)
     write_report(options.read(measures), judged, list(runs), path, **chosen, command=shlex.join(command))
     show(path)

@@ -7,7 +7,7 @@ from the declaration. A column that is not declared is ignored, unless a measure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -68,7 +68,8 @@ class Facet:
         name: name of the column.
         per: what has one value: each row, or equal in all rows of a document, an intent or a topic.
         kind: "id" (equal ids mean the same class), "number", "shares" (a vector), "word" (one of ``words``),
-            "words" (several, separated by ``|``) or "span" (two columns).
+            "words" (several, separated by ``|``), "span" (two columns), "cost" (a number that adds up over
+            rows) or "grade" (importance as word or number).
         contents, source, title: in words, what it holds, where else it can come from, and one value.
         of: whether it is a column of the qrels, of the run or of both.
         columns: names of the columns, if not the name itself.
@@ -80,7 +81,7 @@ class Facet:
 
     name: str
     per: Literal["row", "document", "intent", "topic"]
-    kind: Literal["id", "number", "shares", "word", "words", "span"]
+    kind: Literal["id", "number", "shares", "word", "words", "span", "cost", "grade"]
     contents: str
     source: str = ""
     of: tuple[str, ...] = ("qrels",)
@@ -154,6 +155,12 @@ INTENT_TYPE = Facet(
     words=("inf", "nav"),
     valid="'inf' (informational) or 'nav' (navigational)",
 )
+#: Passages of runs, for measures that also take qrels without passages.
+ROWS = replace(SPAN, of=("run",))
+IMPORTANCE = Facet(
+    *("importance", "intent", "grade", "the importance of nuggets"),
+    "what ir_graded.with_nuggets returns",
+)
 ASPECTS = Facet("aspects", "row", "words", "aspects", "a gold standard of TREC Genomics")
 CLASS = Facet(
     *("equivalence_class", "document", "id", "equivalence classes"),
@@ -167,9 +174,20 @@ INCLUSION = Facet(
 )
 
 #: All declared columns, in the order in which frames have them.
-FACETS = (ASPECTS, CLASS, INCLUSION, INTENT, PROBABILITY, INTENT_TYPE, SPAN)
+FACETS = (ASPECTS, CLASS, INCLUSION, INTENT, PROBABILITY, INTENT_TYPE, IMPORTANCE, SPAN)
 
 
 def shares(name: str) -> Facet:
     """Return the column of the shares of groups in each document, which has the name that the user gives."""
     return Facet(name, "document", "shares", "groups", "what ir_graded.with_groups returns")
+
+
+def costs(name: str, measure: object) -> Facet:
+    """Return the column of the costs of the rows of a run, which has the name that the user gives."""
+    return Facet(
+        *(name, "row", "cost", f"the costs of the rows ({name!r})"),
+        of=("run",),
+        title=f"the column {name!r}, the unit of {measure},",
+        is_valid=lambda values: (values >= 0) & (values <= LONGEST) & (values == np.floor(values)),
+        valid=f"a whole number from 0 to {LONGEST}",
+    )

@@ -146,7 +146,9 @@ class JudgedRun(Ranked):
 
     def has(self, facet: Facet) -> bool:
         """Return whether the run has a further column."""
-        return self.retrieved is not None if facet.kind == "span" else facet.name in self.further
+        if facet.kind == "span":
+            return self.retrieved is not None
+        return facet.name in self.further or (self.rows is not None and facet.name in self.rows.costs)
 
     def from_level(self, levels: Levels, lowest: float) -> JudgedRun:
         """Return the run with only the documents of level >= ``lowest``."""
@@ -233,11 +235,12 @@ class CountedDocuments:
         topic_start: position at which each topic begins, shape ``(topics,)``.
         start: position at which the topic of each document begins.
         C: number of counted documents down to and including each one.
-        kind: name of the counted documents in explanations.
+        kind, verb: name of the counted documents in explanations, and that of their state.
         countable: whether ``R`` is a number of such documents.
     """
 
     kind: str = "relevant documents"
+    verb: str = " retrieved"
     countable: bool = True
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:

@@ -78,11 +78,13 @@ class Highlights:
             :class:`Levels`.
         level: level of each span.
         aspects: the aspects of the spans, where measures need them.
+        intent: the intent of each span, where measures need them.
     """
 
     spans: Spans
     level: Floats
     aspects: Aspects | None = None
+    intent: Ints | None = None
 
     def official(self, rel: float) -> Bools:
         """Return whether each span is of level >= ``rel`` and, where aspects are known, has an aspect."""
@@ -200,6 +202,8 @@ class Intents:
         levels: the level of each judgment; its topics are the intents.
         document: the position in the levels of the qrels of the document of each judgment.
         doc_ids: the id of each document of the qrels.
+        importance: importance of each intent as a nugget, where measures need it: a level (2 vital, 1 okay),
+            NaN for other words.
     """
 
     topic: Ints
@@ -208,6 +212,7 @@ class Intents:
     levels: Levels
     document: Ints
     doc_ids: Sequence[str] = ()
+    importance: Floats | None = None
 
     @cached_property
     def _by_document(self) -> tuple[Ints, Ints]:

@@ -6,7 +6,8 @@ repeat text are kept as lengths only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
@@ -109,6 +110,25 @@ def _edges(spans: Spans, *, openings_first: bool) -> tuple[Ints, Ints, Ints, Int
     return article[order], position[order], change[order], np.cumsum(change[order])
 
 
+#: Unit of budgets that needs no column.
+CHARACTERS = "characters"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limit of the text read: the first row that exceeds it is cut or dropped, later rows are dropped.
+
+    Attributes:
+        size: the highest sum of the costs of the rows.
+        unit: 'characters', or the column of the costs.
+        cuts: whether the first row that exceeds the budget is cut.
+    """
+
+    size: int
+    unit: str = CHARACTERS
+    cuts: bool = True
+
+
 @dataclass(frozen=True, eq=False)
 class PassageRows(Struct):
     """The rows of a run in rank order; each is a passage of an article.
@@ -122,6 +142,7 @@ class PassageRows(Struct):
         rank: its rank among the rows of its topic, from 1.
         spans: its span. The article is a position in :class:`Levels`, or a negative number within its topic.
         overlap: description of two rows of one article that overlap; empty where none do.
+        costs: sums of costs like ``down_to``, by unit.
     """
 
     topics: Ints
@@ -131,8 +152,9 @@ class PassageRows(Struct):
     rank: Ints
     spans: Spans
     overlap: str = ""
+    costs: Mapping[str, Ints] = field(default_factory=dict)
 
-    APART = frozenset({"topics", "sizes", "down_to"})
+    APART = frozenset({"topics", "sizes", "down_to", "costs"})
     SHARED: ClassVar[Join] = {"overlap": partial(max, key=bool)}
 
     @classmethod
@@ -147,6 +169,42 @@ class PassageRows(Struct):
         if (key[1:] > key[:-1]).all():
             return self
         return self[np.argsort(key)]
+
+    def within(self, budget: Budget | None) -> PassageRows:
+        """Return the rows that fit in the budget of each topic, the last one perhaps cut."""
+        if budget is None or not self.topics.size:
+            return self
+        costs = self.down_to if budget.unit == CHARACTERS else self.costs[budget.unit]
+        begin = np.cumsum(self.sizes) - self.sizes
+        slot = np.repeat(np.arange(self.topics.size, dtype=np.int64), self.sizes)
+        whole = segments.count(slot[costs <= budget.size], self.topics.size)
+        # The first row that exceeds the budget, as costs down to a row never fall.
+        over = np.flatnonzero((whole < self.sizes) & budget.cuts)
+        at = (begin + whole)[over]
+        before, characters = (
+            np.where(whole[over] > 0, sums[at - 1], 0).astype(object) for sums in (costs, self.down_to)
+        )
+        # Python integers, since products may exceed 64 bits.
+        length = self.down_to[at] - characters
+        part = np.zeros(self.topics.size, dtype=np.int64)
+        part[over] = length * (budget.size - before) // (costs[at] - before)
+        down_to = self.down_to.copy()
+        down_to[at] = characters + part[over]
+        sizes = whole + (part > 0)
+        slot_of = np.zeros(int(self.topics.max()) + 1, dtype=np.int64)
+        slot_of[self.topics] = np.arange(self.topics.size, dtype=np.int64)
+        own = slot_of[self.topic]
+        kept = self[some := self.rank <= sizes[own]]
+        stop = kept.spans.stop.copy()
+        last = kept.rank > whole[own[some]]
+        stop[last] = kept.spans.start[last] + part[own[some][last]]
+        return replace(
+            kept,
+            sizes=sizes,
+            down_to=down_to[segments.ordinals(begin[slot]) <= sizes[slot]],
+            spans=replace(kept.spans, stop=stop),
+            costs={},
+        )
 
 
 class RetrievedLengths:
@@ -225,6 +283,14 @@ class Cuts:
         found = sums[:-1] - sums[np.searchsorted(row, row)]
         others = np.concatenate(([0], np.cumsum(np.where(self._in_gold, 0, self._size))))
         return row, size, found, others[pieces] - others[self._begin[row]]
+
+    def first_held(self) -> tuple[Ints, Ints, Ints]:
+        """Return the row that first holds each piece, the length of the piece, and its place in the row."""
+        begin = self._begin[: self._rows]
+        holder = self._first_holder(begin, self._end[: self._rows])
+        pieces = np.flatnonzero((holder < self._rows) & (self._size > 0))
+        row, place = holder[pieces], np.cumsum(self._size) - self._size
+        return row, self._size[pieces], place[pieces] - place[begin[row]]
 
     def _first_holder(self, begin: Ints, end: Ints) -> Ints:
         """Return the first row that covers each piece, or the number of rows where none does."""

@@ -16,7 +16,7 @@ import numpy as np
 from . import segments
 from .judged_run import CountedDocuments, JudgedRun
 from .levels import Highlights, Ideal, Levels, Overrides
-from .passages import Found, PassageRows, Spans
+from .passages import Budget, Found, PassageRows, Spans
 from .segments import Bools, Floats, Ints, cumulative_sum, whole_total
 from .struct import Keeps
 from .tie_means import TiedDocuments, Utility
@@ -145,12 +145,19 @@ class PassageView(CountedDocuments):
         return lengths - whole_total(repeated, rows.topic, self.levels.topics)
 
 
-def found_text(levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False) -> Found:
-    """Find the text that spans of level >= ``rel`` highlight in the rows of a run."""
+def highlighted_text(levels: Levels, rel: float, *, official: bool = False) -> Spans:
+    """Return the union of the spans of level >= ``rel``."""
     highlights = levels.highlights or Highlights(Spans.empty(), np.zeros(0))
-    rows = hits.rows or PassageRows.empty()
     wanted = highlights.official(rel) if official else highlights.level >= rel
-    highlighted = levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
+    return levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
+
+
+def found_text(
+    levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False, budget: Budget | None = None
+) -> Found:
+    """Find the text that spans of level >= ``rel`` highlight in the rows of a run, within a budget."""
+    rows = (hits.rows or PassageRows.empty()).within(budget)
+    highlighted = highlighted_text(levels, rel, official=official)
     return Found.of(rows, highlighted, levels.topic, levels.topics)
 
 
@@ -343,15 +350,20 @@ class Views(Keeps):
 
         return self.kept(("articles", rel, beta, cutoff), make)
 
-    def passages(self, rel: float, cutoff: int | None, *, official: bool = False) -> PassageView:
+    def passages(
+        self, rel: float, cutoff: int | None, *, official: bool = False, budget: Budget | None = None
+    ) -> PassageView:
         """Return the view of the rows with highlighted text; run and qrels must hold passages.
 
         With ``official``, only spans that have aspects count, if aspects are known.
         """
-        found = self.kept(
-            ("text", rel, official), lambda: found_text(self.levels, self.hits, rel, official=official)
-        )
-        return self.kept(("passages", rel, cutoff, official), lambda: PassageView(self.levels, found, cutoff))
+
+        def find() -> Found:
+            return found_text(self.levels, self.hits, rel, official=official, budget=budget)
+
+        key = rel, official, budget
+        found = self.kept(("text", *key), find)
+        return self.kept(("passages", cutoff, *key), lambda: PassageView(self.levels, found, cutoff))
 
     def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
         """Return the run with tied documents in the order of these views."""

@@ -10,9 +10,17 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
+from ir_graded.core.facets import INTENT
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.sources import add_intents, ensure_rereadable, named_runs, passage_table, table_of
-from ir_graded.matching.judgments import Judgments
+from ir_graded.io.sources import (
+    add_intents,
+    add_nuggets,
+    ensure_rereadable,
+    named_runs,
+    passage_table,
+    table_of,
+)
+from ir_graded.matching.judgments import Judgments, rows_of_dicts
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
 from ir_graded.measures.classic.ties import check_word, with_ranks, with_ties
@@ -71,6 +79,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     ties: str = "doc_id",
     ranks: str | None = None,
     intents: Any = None,
+    nuggets: Any = None,
     lengths: Any = None,
     beyond: str = "keep",
 ) -> Scores:
@@ -97,7 +106,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             warning where that changes the rank of a relevant one. It applies to all measures that do not set
             ``ranks`` themselves; ranks of CharR and other measures of rows always count rows.
         intents: probabilities and types of the intents in the qrels, in a form of ``with_intents``.
+        nuggets: lists of nuggets with their importance, in a form of ``with_nuggets``.
         lengths: length of each document, for runs with passages, in a form of ``passages.check_submission``.
+            If neither the qrels nor any run has passages, each document is a passage of this length.
         beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
             'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
 
@@ -134,9 +145,14 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    request = Request(
-        measures, qrels, runs, ties=ties, ranks=ranks, intents=intents, lengths=lengths, beyond=beyond
-    )
+    given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets}
+    given |= {"lengths": lengths, "beyond": beyond}
+    if lengths is None:
+        request = Request(measures, qrels, runs, **given)
+    else:
+        qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
+        request = Request(measures, qrels, **given)
+        request.take(runs)
     return request.scores(progress=progress)[0]
 
 
@@ -200,6 +216,45 @@ def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> li
     return list(dict.fromkeys(map(named, measures)))
 
 
+def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any, dict[str, Any]]:
+    """Return documents as passages from 0 to their length, if neither the qrels nor any run has passages."""
+    from ir_graded.io.lengths import read_lengths, with_lengths
+    from ir_graded.io.table import Table, from_columns, item_place
+    from ir_graded.matching.tables import rows_of_run
+
+    def table(kind: str, source: Any) -> Table:
+        if not isinstance(source, Mapping):
+            return table_of(kind, source)
+        query_ids, _, topic, doc_ids, values = rows_of_dicts(kind, source)
+        return from_columns(
+            kind, ([query_ids[at] for at in topic.tolist()], doc_ids, values.tolist()), item_place
+        )
+
+    judged = table("qrels", qrels)
+    if judged.passage is not None:
+        return judged, runs
+    found = {name: table("run", run) for name, run in runs.items()}
+    if any(run.passage is not None for run in found.values()):
+        return judged, found
+    # As passages, documents may repeat.
+    prepare_qrels(judged, (INTENT,))
+    for run in found.values():
+        rows_of_run(run)
+    known = read_lengths(lengths)
+    return with_lengths(judged, known), {name: with_lengths(run, known) for name, run in found.items()}
+
+
+def _annotated(qrels: Any, intents: Any, nuggets: Any) -> Any:
+    """Return qrels with probabilities of intents and lists of nuggets, if they are given."""
+    judged = qrels if intents is None else add_intents(qrels, intents)
+    if nuggets is None:
+        return judged
+    judged, note = add_nuggets(judged, nuggets)
+    if note:
+        warn_caller(note)
+    return judged
+
+
 _LATER = object()
 
 
@@ -220,6 +275,7 @@ class Request:
         ties: str = TIES.default,
         ranks: str | None = None,
         intents: Any = None,
+        nuggets: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
     ) -> None:
@@ -228,7 +284,7 @@ class Request:
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
-        judged = qrels if intents is None else add_intents(qrels, intents)
+        judged = _annotated(qrels, intents, nuggets)
         self._check_ends: Callable[[Any], None] | None = None
         if lengths is not None:
             from ir_graded.io.lengths import end_check

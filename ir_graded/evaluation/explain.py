@@ -252,7 +252,9 @@ def _columns(
     documents = view.document[mine]
     columns: dict[str, npt.NDArray[Any]] = {
         "rank": view.n[mine],
-        "doc_id": np.array([judgments.doc_ids[at] for at in documents.tolist()], dtype=object),
+        "doc_id": np.array(
+            [judgments.doc_ids[at] if at >= 0 else "" for at in documents.tolist()], dtype=object
+        ),
         "level": levels.values[levels.level_index[documents]],
         "C": view.C[mine],
         **{name: np.asarray(values)[mine] for name, values in scorer.columns(views).items()},
@@ -302,7 +304,7 @@ def _notes(found: Contributions, topic: int, seen: int, retrieved: int, score: f
         known = f" {there}: {relevant}." if found.view.countable else ""
         return [f"The run has no document for the topic: it scores {score:g}.{known}"]
     of = f" of {relevant}" if found.view.countable else ""
-    notes = [f"{there} retrieved: {seen + below}{of}, in a ranking of {retrieved}."]
+    notes = [f"{there}{found.view.verb}: {seen + below}{of}, in a ranking of {retrieved}."]
     if below:
         notes.append(f"Below rank {found.view.cutoff}, where they do not count: {below}.")
     if not seen:

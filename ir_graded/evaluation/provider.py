@@ -89,7 +89,7 @@ class GradedEvaluator(Evaluator):
         self.scorers = dict(scorers)
         ranks_rows = any(scorer.NEEDS_ROWS or scorer.ranks_rows for scorer in self.scorers.values())
         needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
-        of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet is not SPAN)
+        of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet.kind != "span")
         self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
@@ -101,6 +101,8 @@ class GradedEvaluator(Evaluator):
                     hint = judgments.hint if facet is SPAN else ""
                     raise InputError(facet.refusal(measure, "qrels", hint))
         self._check_intents()
+        if judgments.note_on_importance:
+            warn_caller(judgments.note_on_importance)
         if judgments.note_on_sample:
             warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
@@ -112,7 +114,10 @@ class GradedEvaluator(Evaluator):
     def _check_intents(self) -> None:
         """Raise InputError if a relevant intent has no probability, and warn about doubtful intents."""
         judgments, intents = self.judgments, self.judgments.levels.intents
-        over_intents = [m for m, scorer in self.scorers.items() if INTENT in scorer.needs]
+        # Nuggets are intents, too, but their measures read spans and list nuggets without documents.
+        over_intents = [
+            m for m, scorer in self.scorers.items() if INTENT in scorer.needs and not scorer.NEEDS_ROWS
+        ]
         if intents is None:
             if judgments.note:
                 warn_caller(judgments.note, UserWarning)
@@ -176,8 +181,7 @@ def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None
         warn_caller(
             f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
             "of a document covers all intents of the document, and the run that finds the least text may "
-            "score highest; to score the text found for each intent, give each intent a topic of its own and "
-            "use CharR (guide: Evaluate chunks)"
+            "score highest; to score the text found for each intent, use NuggetR (guide: Evaluate chunks)"
         )
 
 

@@ -11,10 +11,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import polars as pl
 
-from ir_graded.core.facets import INTENT, INTENT_TYPE, PROBABILITY
-from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY
+from ir_graded.core.segments import Floats
+from ir_graded.errors import (
+    InputError,
+    NoSharedTopicsError,
+    ParameterError,
+    format_ids,
+    short_repr,
+)
 
+from .assignments import IMPORTANCES, Nuggets, nugget_lists
 from .table import (
     Table,
     as_strings,
@@ -27,7 +36,7 @@ from .table import (
     row_place,
 )
 from .text import check_path, fields_of, line_error, read_text
-from .values import as_shares, as_text, floats_of, text_ids
+from .values import as_shares, as_text, floats_of, is_missing, text_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,6 +221,109 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
     for topic in topics:
         check_sum(topic, of_topic[topic])
     return found
+
+
+def importance_of(table: Table) -> tuple[Floats, str]:
+    """Return the importance of the nugget of each row, NaN for other words, and a note on these."""
+
+    def level(row: int) -> float:
+        value = given[row]
+        if is_missing(value):
+            return math.nan
+        if not isinstance(value, str):
+            return float(floats_of([value], lambda _: f"{table.in_kind(row)}: the importance")[0])
+        try:
+            return IMPORTANCES.get(value.strip().casefold()) or float(value)
+        except ValueError:
+            others.append(row)
+            return math.nan
+
+    given, others = table.objects(IMPORTANCE.name), list[int]()
+    levels = np.array([level(row) for row in range(len(given))], dtype=np.float64)
+    if not others:
+        return levels, ""
+    return levels, (
+        f"{len(others)} of {len(levels)} rows of the qrels have an importance other than "
+        f"{', '.join(IMPORTANCES)}, the first {short_repr(given[others[0]])} ({table.describe(others[0])}); "
+        "such nuggets count in importance='all' only."
+    )
+
+
+def with_importance(table: Table, nuggets: Any) -> tuple[Table, str]:
+    """Return qrels with the column importance and a row for each nugget that has none, and doubts.
+
+    The row is of the lowest level and length 0, so that it changes no other measure. Errors are those of
+    ``with_nuggets``.
+    """
+    listed = nugget_lists(nuggets)
+    topics = {*table.query_id.to_list()}
+    if topics.isdisjoint(listed.query_id):
+        raise NoSharedTopicsError(
+            f"the nuggets and the qrels share no topic: the nuggets have {format_ids(listed.query_id)}, the "
+            f"qrels have {format_ids(sorted(topics))}"
+        )
+    pairs = [*zip(table.query_id.to_list(), table.text(INTENT.name).to_list(), strict=True)]
+    place = {
+        pair: row
+        for row, pair in enumerate(zip(listed.query_id, listed.nugget, strict=True))
+        if pair[0] in topics
+    }
+    known = importance_of(table)[0] if table.has(IMPORTANCE) else np.full(len(table), np.nan)
+    levels, unlisted = known.copy(), []
+    for row, pair in enumerate(pairs):
+        if pair not in place:
+            unlisted.append(row)
+            continue
+        levels[row] = listed.importance[place[pair]]
+        if not np.isnan(known[row]) and known[row] != levels[row]:
+            raise InputError(
+                f"{table.in_kind(row)}: the nugget has the importance {known[row]:g}, but {levels[row]:g} "
+                f"in the nuggets: {listed.describe(place[pair])}; use the same in both"
+            )
+    new = sorted(place.keys() - {*pairs}, key=place.__getitem__)
+    order = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
+    order = order.with_row_index("row").sort("level", "doc", descending=[True, False])
+    best = order.unique("topic", keep="first", maintain_order=True)
+    row_of = dict(zip(best["topic"].to_list(), best["row"].to_list(), strict=True))
+    rows = np.array([*range(len(table)), *(row_of[topic] for topic, _ in new)], dtype=np.int64)
+    found, added = table[rows], len(new)
+    columns = {name: partial(found.objects, name) for name in table.further}
+    # A listed nugget has no probability, and the type of an intent has no effect on it.
+    for facet, value in ((PROBABILITY, math.nan), (INTENT_TYPE, INTENT_TYPE.words[0])):
+        if table.has(facet):
+            columns[facet.name] = partial(list, [*table.objects(facet.name), *[value] * added])
+    columns[INTENT.name] = partial(list, [nugget for _, nugget in (*pairs, *new)])
+    columns[IMPORTANCE.name] = partial(
+        list, [*levels.tolist(), *(float(listed.importance[place[pair]]) for pair in new)]
+    )
+    passage = found.passage
+    if passage is not None:
+        passage = replace(passage, length=np.where(np.arange(rows.size) < len(table), passage.length, 0.0))
+    whole = replace(
+        found,
+        value=np.append(table.value, np.full(added, min(0.0, table.value.min(initial=0.0)))),
+        passage=passage,
+        further=columns,
+        rows=None,
+        place_of=found.place,
+        query_objects_of=found.query_objects,
+    )
+    return whole, _note_on_nuggets(table, listed, unlisted)
+
+
+def _note_on_nuggets(table: Table, listed: Nuggets, unlisted: list[int]) -> str:
+    """Return sentences on labels, topics and nuggets that are not known; empty without any."""
+    notes = [*listed.notes]
+    if ignored := sorted({*listed.query_id} - {*table.query_id.to_list()}):
+        whose = "a topic that is" if len(ignored) == 1 else f"{len(ignored)} topics that are"
+        notes.append(f"The nuggets of {whose} not in the qrels are ignored: {format_ids(ignored)}.")
+    if unlisted:
+        notes.append(
+            f"Nuggets of the qrels are not among the given ones, in {len(unlisted)} rows, the first: "
+            f"{table.describe(unlisted[0])}, nugget {short_repr(table.text(INTENT.name)[unlisted[0]])}. They "
+            "count with importance='all' only, unless the qrels have their importance."
+        )
+    return " ".join(notes)
 
 
 def add_groups(frame: pd.DataFrame, groups: Mapping[str, Any]) -> pd.DataFrame:

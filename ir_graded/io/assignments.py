@@ -8,7 +8,6 @@ import os
 import re
 import warnings
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
 from .parquet import is_parquet
-from .records import Node, is_json
+from .records import Node, distinct_names, is_json
 from .table import (
     as_strings,
     column_names,
@@ -252,7 +251,7 @@ class _Rows:
         size = len(columns[0])
         self.topics += [topic] * size
         self.runs += [run] * size
-        for values, new in zip(self.given, (_distinct(columns[0]), *columns[1:]), strict=True):
+        for values, new in zip(self.given, (distinct_names(columns[0]), *columns[1:]), strict=True):
             values.extend(new)
 
     def _columns(self, record: Any) -> list[list[str]]:
@@ -351,23 +350,6 @@ class _Rows:
             )
             found[others] = unknown
         return found
-
-
-def _distinct(texts: list[str]) -> list[str]:
-    """Return texts with a number behind each that is not the first: ``text #2``, ``text #3``."""
-    taken = set(texts)
-    if len(taken) == len(texts):
-        return texts
-    times: Counter[str] = Counter()
-    found = []
-    for text in texts:
-        times[text] += 1
-        name = text
-        # A nugget may be called "text #2" itself.
-        while times[text] > 1 and (name := f"{text} #{times[text]}") in taken:
-            times[text] += 1
-        found.append(name)
-    return found
 
 
 def is_assignments(source: Any) -> bool:

@@ -153,12 +153,17 @@ def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
 def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
     """Read a text with a header; further columns of numbers, which are text, are converted on demand."""
     frame, lines, repeated = read_headed(kind, data, path, delimiter)
+    declared = {name for facet in FACETS for name in (facet.name, *facet.other_names)}
     numbers = {facet.name for facet in FACETS if facet.kind == "number"}
 
     def column(name: str) -> Any:
         if name in repeated:
             raise FileFormatError(f"{path}, line {lines[0]}: several columns are named {cut(name)}; keep one")
-        return _as_numbers(table, name, frame[name]) if name in numbers else frame[name]
+        if name in numbers:
+            return _as_numbers(table, name, frame[name])
+        # A column that the user names, such as that of costs, may hold numbers.
+        values = frame[name].cast(pl.Float64, strict=False)
+        return frame[name] if name in declared or values.null_count() else values
 
     standard = {"query_id", "doc_id", VALUE_COLUMNS[kind]}
     further = {name: partial(column, name) for name in frame.columns if name not in standard}
@@ -246,9 +251,15 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
     """Read a document as a whole. Places in errors are paths in it."""
     try:
         rows = list(format.rows(data))
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(6)]
-        places = columns[-1]
-        return from_columns(format.kind, columns[:3], lambda row: f"{path}, {places[row]}", columns[3:5])
+        # The last of all fields is the place, the first three are ids and value.
+        names = format.row._fields
+        columns = dict(zip(names, [[row[at] for row in rows] for at in range(len(names))], strict=True))
+        passage = [columns[name] for name in SPAN.columns if name in columns] or None
+        further: Further = {name: partial(list, columns[name]) for name in names[3:-1]}
+        ids_and_value = [columns[name] for name in names[:3]]
+        return from_columns(
+            format.kind, ids_and_value, lambda row: f"{path}, {columns['place'][row]}", passage, further
+        )
     except FileFormatError:
         raise
     except InputError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Ints
 from ir_graded.errors import FileFormatError, InputError, format_ids, short_repr
 
 from .parquet import is_parquet
-from .table import Table, as_floats, as_strings, column_names, is_frame
+from .table import Passage, Table, as_floats, as_strings, column_names, is_frame
 from .values import text_ids
 
 
@@ -57,15 +58,26 @@ def read_lengths(source: Any) -> dict[str, int]:
 
 def rows_beyond(table: Table, lengths: Mapping[str, int]) -> Ints:
     """Return the rows whose passages end behind their documents. Raises InputError for a missing length."""
+    assert table.passage is not None  # noqa: S101  # for the type checker
+    stop = table.passage.start + table.passage.length
+    return np.flatnonzero(stop > _ends(table, lengths))
+
+
+def with_lengths(table: Table, lengths: Mapping[str, int]) -> Table:
+    """Return a table with each document as a passage. Raises InputError for a missing length."""
+    ends = _ends(table, lengths).astype(np.float64)
+    return replace(table, passage=Passage(np.zeros(len(table)), ends))
+
+
+def _ends(table: Table, lengths: Mapping[str, int]) -> Ints:
+    """Return the length of the document of each row. Raises InputError for a missing length."""
     known = pl.Series(lengths.keys(), dtype=pl.String), pl.Series(lengths.values(), dtype=pl.Int64)
     end = table.doc_id.replace_strict(*known, default=None, return_dtype=pl.Int64)
     if missing := table.doc_id.filter(end.is_null()).unique(maintain_order=True).to_list():
         raise InputError(
             f"no length is given for {len(missing)} documents of the {table.kind}: {format_ids(missing)}"
         )
-    assert table.passage is not None  # noqa: S101  # for the type checker
-    stop = table.passage.start + table.passage.length
-    return np.flatnonzero(stop > end.to_numpy())
+    return np.asarray(end.to_numpy(), dtype=np.int64)
 
 
 def end_check(lengths: Any, beyond: str) -> Callable[[Table], None]:

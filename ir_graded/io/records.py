@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,9 @@ from operator import index
 from typing import Any, NamedTuple
 
 from ir_graded.core.facets import is_record
-from ir_graded.errors import FileFormatError, InputError, cut, short_repr
+from ir_graded.errors import CoverageWarning, FileFormatError, InputError, cut, short_repr
+
+from .values import as_text
 
 
 class ChunkRow(NamedTuple):
@@ -152,6 +155,70 @@ def chroma_qrels(data: bytes) -> Iterator[ChunkRow]:
             yield ChunkRow(str(number), doc_id, 0.0, 0, 0, place)
 
 
+class NuggetRow(NamedTuple):
+    """A nugget and how far a document supports it, and its place in the file."""
+
+    query_id: str
+    doc_id: str
+    value: float
+    iteration: str
+    importance: str
+    place: str
+
+
+#: Levels of the labels of nuggetizer.
+_SUPPORT = {"support": 2.0, "partial_support": 1.0, "not_support": 0.0}
+
+
+def nuggetizer_qrels(data: bytes) -> Iterator[NuggetRow]:
+    """Yield the nuggets of each document in the output of nuggetizer for retrieval, a document a line."""
+    lines: dict[tuple[str, str], int] = {}
+    importances: dict[tuple[str, str], tuple[str, str]] = {}
+    others: list[str] = []
+    for line, raw in enumerate(data.splitlines(), 1):
+        if not raw or raw.isspace():
+            continue
+        try:
+            record = _loaded(raw)
+            topic, doc_id = (as_text(record[key].value) for key in ("qid", "docid"))
+            if (other := lines.setdefault((topic, doc_id), line)) != line:
+                raise InputError(f"topic {topic!r}, document {doc_id!r} appears twice, first at line {other}")
+            nuggets = [*record["nuggets"]]
+            names = distinct_names([nugget["text"].text() for nugget in nuggets])
+            for name, nugget in zip(names, nuggets, strict=True):
+                importance, label = (nugget[key].text().strip() for key in ("importance", "assignment"))
+                place = f"line {line}: {nugget.place}"
+                given, first = importances.setdefault((topic, name), (importance, place))
+                if given.casefold() != importance.casefold():
+                    raise nugget.error(f"has the importance {importance!r}, but {given!r} at {first}")
+                if label.casefold() not in _SUPPORT:
+                    others.append(f"{label!r} ({place})")
+                level = _SUPPORT.get(label.casefold(), 0.0)
+                yield NuggetRow(topic, doc_id, level, name, importance, place)
+        except InputError as error:
+            raise InputError(f"line {line}: {error}") from None
+    if others:
+        text = f"{len(others)} assignments are other than {', '.join(_SUPPORT)}, the first {others[0]}"
+        warnings.warn(f"{text}; they count as not_support.", CoverageWarning, stacklevel=2)
+
+
+def distinct_names(texts: list[str]) -> list[str]:
+    """Return texts with a number behind each that is not the first: ``text #2``, ``text #3``."""
+    taken = set(texts)
+    if len(taken) == len(texts):
+        return texts
+    times: Counter[str] = Counter()
+    found = []
+    for text in texts:
+        times[text] += 1
+        name = text
+        # A nugget may be called "text #2" itself.
+        while times[text] > 1 and (name := f"{text} #{times[text]}") in taken:
+            times[text] += 1
+        found.append(name)
+    return found
+
+
 @dataclass(frozen=True)
 class DocumentFormat:
     """A format that is read as a whole, and only if the caller names it.
@@ -161,18 +228,21 @@ class DocumentFormat:
         kind: "run" or "qrels".
         rows: function that yields the rows of a file, or raises InputError.
         keys: keys of JSON documents in this format, of which each document has at least one.
+        row: type of the rows.
     """
 
     name: str
     kind: str
-    rows: Callable[[bytes], Iterator[ChunkRow]]
+    rows: Callable[[bytes], Iterator[ChunkRow | NuggetRow]]
     keys: frozenset[str] = frozenset()
+    row: type[ChunkRow | NuggetRow] = ChunkRow
 
 
 DOCUMENTS = (
     DocumentFormat("legalbench", "qrels", legalbench_qrels, frozenset({"tests", "qa_result_list"})),
     DocumentFormat("legalbench", "run", legalbench_run, frozenset({"qa_result_list"})),
     DocumentFormat("chroma", "qrels", chroma_qrels),
+    DocumentFormat("nuggetizer", "qrels", nuggetizer_qrels, frozenset({"candidate_text"}), NuggetRow),
 )
 
 
@@ -232,6 +302,8 @@ def read_json(kind: str, data: bytes, path: str) -> list[Any] | Mapping[Any, Any
     shown, present = "an array", set()
     if isinstance(content, Mapping):
         shown, present = f"an object with {cut(', '.join([*content][:5]))}", {*content}
+    elif content and isinstance(content[0], Mapping):
+        present = {*content[0]}
     named = next((one.name for one in DOCUMENTS if one.kind == kind and present & one.keys), None)
     hint = f"expected {_KNOWN[kind]}" if named is None else f"read it with format={named!r}"
     raise FileFormatError(f"{path}: is JSON, {shown}; {hint}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
-from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
+from ir_graded.errors import CoverageWarning, InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
 from .records import is_ranx
 from .text import check_path, run_name, standard_input
@@ -286,13 +286,14 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             default detected from the columns. These formats are not detected: 'ntcir-continuous'
             (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
             'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of the last two is the
-            position of the question, from 0.
+            position of the question, from 0. 'nuggetizer' is its output for retrieval, in JSON Lines with a
+            document a line: iteration is the text of a nugget, relevance 2, 1 or 0 its support.
 
     Returns:
         A row per judgment. Levels are int64 if all are whole numbers, else float64. Passages have one row
         each, with the further columns start and length. If a document is judged for several intents, there is
         a column iteration; if there are classes of documents, a column equivalence_class. The columns
-        probability and intent_type of intents, and iprob of sampled judgments, are kept.
+        probability, intent_type and importance of intents, and iprob of sampled judgments, are kept.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
@@ -301,6 +302,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
 
     Warns:
         SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1.
+        CoverageWarning: an assignment of nuggetizer is another word than those for 2, 1 and 0.
     """
     import pandas as pd
 
@@ -441,6 +443,56 @@ def add_intents(qrels: Any, intents: Any) -> Table:
     from .annotations import with_probabilities
 
     return with_probabilities(table, intents)
+
+
+def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
+    """Add the importance of nuggets to qrels, and the nuggets without rows, for ``NuggetR`` and ``U``.
+
+    The nuggets are the intents of the qrels (column iteration). A nugget without rows gets one of length 0
+    and level 0, or the lowest level if it is below 0, at the topic's document of highest level. This row
+    changes no other measure.
+
+    Args:
+        qrels: qrels with nuggets as intents, in any form of ``evaluate`` except a dict of dicts.
+        nuggets: lists of nuggets by topic: files of nuggetizer (JSON Lines), a table with the columns
+            query_id, nugget and importance ('vital', 'okay' or a level), or a list of dicts.
+
+    Returns:
+        A frame with the columns query_id, doc_id (text), relevance, iteration, importance (vital 2, okay 1,
+        NaN for other words) and all others of the qrels.
+
+    Raises:
+        InputError: the qrels have no intents, or a nugget has two importances.
+        NoSharedTopicsError: the nuggets and the qrels share no topic.
+        FileFormatError: a line of a file cannot be read.
+
+    Warns:
+        CoverageWarning: an importance is another word, topics are not in the qrels, or nuggets of the qrels
+            are not among the nuggets.
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x")]
+        >>> lists = [{"query_id": "1", "nugget": name, "importance": "vital"} for name in "xy"]
+        >>> ir_graded.with_nuggets(qrels, lists)
+          query_id doc_id  relevance iteration  importance
+        0        1      a        2.0         x         2.0
+        1        1      a        0.0         y         2.0
+    """
+    table, note = add_nuggets(qrels, nuggets)
+    if note:
+        warnings.warn(note, CoverageWarning, stacklevel=2)
+    return qrels_frame(table)
+
+
+def add_nuggets(qrels: Any, nuggets: Any) -> tuple[Table, str]:
+    """Return qrels as a table with importance and all nuggets, and doubts; errors as `with_nuggets`."""
+    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+    if table is None or not table.has(INTENT):
+        raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
+    from .annotations import with_importance
+
+    return with_importance(table, nuggets)
 
 
 def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:

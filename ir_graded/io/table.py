@@ -196,7 +196,8 @@ class Table:
     def numbers(self, facet: Facet) -> Floats:
         """Return a further column as numbers. Raises InputError for a wrong value."""
         describe = self.described(facet)
-        values = as_floats(self.column(facet.name), lambda row: f"{describe(row)}: the {facet.name}")
+        title = facet.title or f"the {facet.name}"
+        values = as_floats(self.column(facet.name), lambda row: f"{describe(row)}: {title}")
         facet.check(values, describe, may_lack=facet.may_lack)
         return values
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from ir_graded.core.facets import Facet
 from ir_graded.core.passages import PassageRows, Spans, order_of
 from ir_graded.core.ranking import Groups, order_numbers
 from ir_graded.core.segments import Bools, Ints, ordinals
@@ -93,7 +95,13 @@ def first_ranks(articles: Articles, ordered: Ordered) -> Ints:
 
 
 def ranked_rows(
-    table: Table, groups: Groups, articles: Articles, ordered: Ordered, found: Ints, document: Ints
+    table: Table,
+    groups: Groups,
+    articles: Articles,
+    ordered: Ordered,
+    found: Ints,
+    document: Ints,
+    costs: Iterable[Facet],
 ) -> PassageRows:
     """Return the rows of topics that are in the qrels, with their ranks as ``ordered`` by ``order_rows``.
 
@@ -114,17 +122,20 @@ def ranked_rows(
     rows = order[kept]
     of_rows = spans[rows]
     sizes = np.diff(np.append(begin, order.size))
-    length = (spans.stop - spans.start)[order]
-    down_to = np.cumsum(length)
-    down_to -= np.repeat(down_to[begin] - length[begin], sizes)
+
+    def down_to(length: Ints) -> Ints:
+        sums = np.cumsum(length[order])
+        return np.asarray(sums - np.repeat(sums[begin] - length[order][begin], sizes))
+
     return PassageRows(
         topic[begin],
         sizes,
-        down_to,
+        down_to(spans.stop - spans.start),
         topic[kept],
         rank[kept],
         type(of_rows)(number[article[kept]], of_rows.start, of_rows.stop),
         _describe(table, int(ahead[0]), int(behind[0])) if ahead.size else "",
+        {facet.name: down_to(table.numbers(facet).astype(np.int64)) for facet in costs if table.has(facet)},
     )
 
 

@@ -186,6 +186,7 @@ class Judgments:
         unused_intents: by topic the intents that have a probability and no document.
         hint: hint on columns with other names than those of passages, for errors.
         note_on_sample: sentences on judgments that are a sample; empty without any.
+        note_on_importance: a sentence on nuggets whose importance is another word; empty without any.
     """
 
     query_ids: list[Any]
@@ -199,6 +200,7 @@ class Judgments:
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     hint: str = ""
     note_on_sample: str = ""
+    note_on_importance: str = ""
     of_run: tuple[Facet, ...] = ()
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.core.facets import ASPECTS, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
+from ir_graded.core.facets import ASPECTS, IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
 from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
-from ir_graded.io.annotations import check_sum
+from ir_graded.io.annotations import check_sum, importance_of
 from ir_graded.io.table import Table, at_rows, first_rows
 from ir_graded.io.values import describe_document
 
@@ -32,11 +32,14 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         scale: levels of the whole collection, if the rows are a part of it.
         wanted: further columns that measures need.
     """
-    facets = {facet.name: facet for facet in wanted if table.has(facet)}
+    facets, note_on_importance = {facet.name: facet for facet in wanted if table.has(facet)}, ""
     columns = frozenset(facets)
     if INTENT.name in facets:
         facets |= {facet.name: facet for facet in (PROBABILITY, INTENT_TYPE) if table.has(facet)}
-    values = {name: table.values(facet) for name, facet in facets.items() if facet is not SPAN}
+    others = {SPAN.name, IMPORTANCE.name}
+    values = {name: table.values(facet) for name, facet in facets.items() if name not in others}
+    if IMPORTANCE.name in facets:
+        values[IMPORTANCE.name], note_on_importance = importance_of(table)
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = at_rows(table.query_id, first)
     topic = topic_numbers(table.query_id, names)
@@ -58,8 +61,9 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         aspects = _aspects(values[ASPECTS.name], topic) if ASPECTS.name in facets else None
         highlights = Highlights(articles.passage.spans(document), table.value, aspects)
     if INTENT.name in facets:
-        intents, intent_names = _intents(table, values, topic, document, names)
+        intents, intent_names, intent = _intents(table, values, topic, document, names)
         intents = replace(intents, doc_ids=doc_ids)
+        highlights = highlights and replace(highlights, intent=intent)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
     unit = {"document": document, "topic": topic}
     further = {
@@ -80,6 +84,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         unused_intents=table.unused_intents,
         hint=table.hint(SPAN),
         note_on_sample=table.note_on_sample(),
+        note_on_importance=note_on_importance,
     )
 
 
@@ -177,8 +182,8 @@ def _aspects(words: list[set[str] | None], topic: Ints) -> Aspects:
 
 def _intents(
     table: Table, values: Mapping[str, Any], topic: Ints, document: Ints, names: pl.Series
-) -> tuple[Intents, list[str]]:
-    """Return the intents of qrels, and the name of each."""
+) -> tuple[Intents, list[str], Ints]:
+    """Return the intents of qrels, the name of each, and the intent of each row."""
     text: pl.Series = values[INTENT.name]
     key = topic << 32 | text.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
     found, first, intent = np.unique(key, return_index=True, return_inverse=True)
@@ -193,8 +198,11 @@ def _intents(
                 check_sum(name, listed)
     if INTENT_TYPE.name in values:
         is_nav = _by_unit(table, INTENT_TYPE, values[INTENT_TYPE.name], topic, intent) > 0
+    importance = None
+    if IMPORTANCE.name in values:
+        importance = _by_unit(table, IMPORTANCE, values[IMPORTANCE.name], topic, intent)
     # One judgment for each intent and document, in the order of intents.
     rows = np.unique(intent << 32 | document, return_index=True)[1]
     levels = Levels.of(found.size, intent[rows], table.value[rows])
-    intents = Intents(of_intent, probability, is_nav, levels, document[rows])
-    return intents, text.gather(first).to_list()
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows], importance=importance)
+    return intents, text.gather(first).to_list(), intent.astype(np.int64)

@@ -250,8 +250,10 @@ def _match_rows(
         ordered = order_rows(*rows_of, articles)
         first = first_ranks(articles, ordered)[row]
         if judgments.ranks_rows:
-            passages = ranked_rows(*rows_of, articles, ordered, row, document)
-    further = {facet.name: table.numbers(facet)[row] for facet in judgments.of_run if table.has(facet)}
+            costs = [facet for facet in judgments.of_run if facet.kind == "cost"]
+            passages = ranked_rows(*rows_of, articles, ordered, row, document, costs)
+    of_documents = (facet for facet in judgments.of_run if facet.kind != "cost" and table.has(facet))
+    further = {facet.name: table.numbers(facet)[row] for facet in of_documents}
     length = np.diff(groups.begin)
     return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further, first)
 

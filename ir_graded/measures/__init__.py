@@ -7,7 +7,7 @@ from . import one_list
 
 # isort: split
 # Lists of measures begin with Q.
-from . import answers, cascade, gap, intents, ncu, passages
+from . import answers, cascade, gap, intents, ncu, nuggets, passages
 from .answers import *
 from .base import (
     ANSWERS as ANSWERS,
@@ -20,6 +20,7 @@ from .cascade import *
 from .gap import *
 from .intents import *
 from .ncu import *
+from .nuggets import *
 from .one_list import *
 from .passages import *
 
@@ -37,5 +38,6 @@ __all__ += geometric.__all__
 __all__ += groups.__all__
 __all__ += intents.__all__
 __all__ += ncu.__all__
+__all__ += nuggets.__all__
 __all__ += one_list.__all__
 __all__ += passages.__all__

@@ -19,7 +19,7 @@ from ir_measures.measures.base import Agg, MeanAgg
 
 from ir_graded.core import segments
 from ir_graded.core.derived import Grades
-from ir_graded.core.facets import SPAN, Facet
+from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.levels import LARGEST, Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
@@ -199,7 +199,7 @@ class Scorer:
     @property
     def further_columns(self) -> tuple[str, ...]:
         """Names of the required columns, without those of passages."""
-        return tuple(facet.name for facet in self.needs if facet is not SPAN)
+        return tuple(facet.name for facet in self.needs if facet.kind != "span")
 
     @property
     def lowest_rel(self) -> float:

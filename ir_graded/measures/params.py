@@ -17,6 +17,7 @@ from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.core.facets import FACETS
 from ir_graded.core.levels import LARGEST
+from ir_graded.core.passages import CHARACTERS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats
 
 #: Value of ``measure[name]`` for a parameter without a default that is not set.
@@ -220,15 +221,21 @@ def importance_weights(importance: str | Mapping[float, float], levels: Floats) 
 
 
 class Attributes(Param):
-    """Name of the column of the qrels that holds the shares of groups."""
+    """Name of a column: of the qrels, with the shares of groups, or of the run, with costs."""
 
     #: Columns that do not hold shares.
     OTHERS = frozenset({"", "query_id", "doc_id", "relevance"}).union(
         *((facet.name, *facet.columns, *facet.other_names) for facet in FACETS)
     )
 
-    def __init__(self, desc: str) -> None:
-        super().__init__(str, "the name of a column of the qrels that holds shares", desc, required=True)
+    def __init__(
+        self,
+        desc: str,
+        expected: str = "the name of a column of the qrels that holds shares",
+        *,
+        default: Any = NOT_PROVIDED,
+    ) -> None:
+        super().__init__(str, expected, desc, default=default, required=default is NOT_PROVIDED)
 
     def canonical(self, value: object) -> str:
         if not isinstance(value, str) or value in self.OTHERS:
@@ -284,6 +291,21 @@ class ByAttributes(Param):
 
 
 CUTOFF = Whole("last rank that the measure looks at")
+#: Limit of the text that a measure of rows looks at.
+BUDGETS: dict[str, Param] = {
+    "budget": Whole("highest sum of the costs of the rows that the measure looks at"),
+    "unit": Attributes(
+        "unit of the budget: 'characters', or a column of the run with the cost of each row",
+        "'characters' or the name of a column of the run that holds costs",
+        default=CHARACTERS,
+    ),
+    "fit": Choice(
+        "the first row that exceeds the budget: 'cut' keeps its beginning, 'drop' nothing; later rows are "
+        "dropped",
+        ("cut", "drop"),
+        default="cut",
+    ),
+}
 REQUIRED_CUTOFF = Whole("rank that the measure looks at", required=True)
 REL = Number("lowest relevant level", default=1, above=0)
 JUDGED_ONLY = Flag("condensed list: documents without a level >= 0 are removed before ranks are counted")

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.facets import ASPECTS, SPAN, Facet
+from ir_graded.core.facets import ASPECTS, SPAN, Facet, costs
 from ir_graded.core.levels import Aspects, Highlights, Levels
-from ir_graded.core.passages import Spans
+from ir_graded.core.passages import CHARACTERS, Budget, Spans
 from ir_graded.core.segments import Floats, Ints, maximum_from
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
 from ir_graded.core.views import ArticleView, PassageView, Views, f_weights
@@ -19,7 +19,7 @@ from ir_graded.errors import InputError, ParameterError
 
 from .base import Contributions, GradedMeasure, TiedContributions, register
 from .one_list import WHY_NO_EXCHANGE
-from .params import CUTOFF, GAINS, REL, REQUIRED_CUTOFF, TIES, Choice, Flag, Number
+from .params import BUDGETS, CUTOFF, GAINS, REL, REQUIRED_CUTOFF, TIES, Choice, Flag, Number
 
 __all__ = [
     "AiP",
@@ -257,9 +257,26 @@ class CharacterMeasure(GradedMeasure):
     NEEDS_ROWS = True
     LACKS = {"swap": "a row of a higher level may hold less highlighted text or more other text"}
 
+    @property
+    def needs(self) -> tuple[Facet, ...]:
+        unit = self.params.get("unit", CHARACTERS)
+        return self.NEEDS if unit == CHARACTERS else (*self.NEEDS, costs(unit, self))
+
+    @property
+    def budget(self) -> Budget | None:
+        """The limit of the text that the measure looks at."""
+        if "budget" not in self.params:
+            return None
+        return Budget(self["budget"], self["unit"], self["fit"] == "cut")
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        given = [name for name in ("unit", "fit") if name in params]
+        if given and "budget" not in params:
+            raise ParameterError(f"{self.NAME}: {given[0]}={params[given[0]]!r} needs a budget")
+
     def passages(self, views: Views) -> PassageView:
         """Return the view of the rows with highlighted text."""
-        return views.passages(self["rel"], self.optional("cutoff"))
+        return views.passages(self["rel"], self.optional("cutoff"), budget=self.budget)
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = self.passages(views)
@@ -277,7 +294,7 @@ class CharacterMeasure(GradedMeasure):
 class SetMeasure(CharacterMeasure):
     """A measure of the characters in the first rows, whose order does not matter."""
 
-    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "overlap": OVERLAP_ONCE}
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "overlap": OVERLAP_ONCE, **BUDGETS}
     #: The divisor in words.
     NORM: ClassVar[str]
 
@@ -369,6 +386,7 @@ class _CharR(SetMeasure):
     RANGE = (0.0, np.inf)
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
+        super().check_combination(params)
         if params.get("graded") and params.get("overlap") == "each":
             raise ParameterError("CharR: graded=True needs overlap='retrieved' or 'once'")
         if params.get("gains") and not params.get("graded"):
@@ -384,7 +402,7 @@ class _CharR(SetMeasure):
         term, norm = np.zeros(view.topic.size), np.zeros(views.levels.topics)
         for level, weight in self._steps(views).items():
             # The rows of this view are among those of the lowest level.
-            higher = views.passages(level, self.optional("cutoff"))
+            higher = views.passages(level, self.optional("cutoff"), budget=self.budget)
             key, own = (one.topic << 32 | one.n for one in (view, higher))
             term[np.searchsorted(key, own)] += weight * higher.found
             norm += weight * higher.R

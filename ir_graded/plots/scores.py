@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -175,19 +176,26 @@ def forest(found: Any, measure: Any = None, run: Any = None, ax: Axes | None = N
 
 
 def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) -> Figure:
-    """Plot means of the runs by one measure over its cutoffs, such as I-rec@k over k.
+    """Plot means of the runs by one measure over its cutoffs or budgets, such as I-rec@k over k.
 
     Args:
-        scores: result of ``evaluate`` for the measure with several cutoffs: ``"I-rec@1 I-rec@5 I-rec@10"``.
-        measure: the measure without a cutoff; by default that of the first measure in ``scores``.
+        scores: result of ``evaluate`` for the measure with several cutoffs, ``"I-rec@1 I-rec@5 I-rec@10"``,
+            or budgets, ``"NuggetR(budget=1000) NuggetR(budget=4000)"``.
+        measure: the measure without a cutoff or budget; by default that of the first measure in ``scores``.
         ax: axes to draw into; by default a new figure.
 
     Raises:
-        InputError: the scores have no cutoff of the measure.
+        InputError: the scores have no cutoff or budget of the measure.
     """
-    wanted = scores.names[0].partition("@")[0] if measure is None else str(measure)
-    names = {name: name.rpartition("@") for name in scores.names}
-    found = {int(cutoff): name for name, (free, _, cutoff) in names.items() if free == wanted}
+    limits = {name: _limit(name) for name in scores.names}
+    wanted, _, by_budget = _limit(scores.names[0] if measure is None else str(measure))
+    if measure is not None:
+        by_budget = (wanted, False) not in {(free, by) for free, limit, by in limits.values() if limit}
+    found = {
+        int(limit): name
+        for name, (free, limit, by) in limits.items()
+        if limit and (free, by) == (wanted, by_budget)
+    }
     if not found:
         raise InputError(f"the scores have no cutoffs of {wanted}, only {', '.join(scores.names)}")
     means = {cutoff: scores.matrix(found[cutoff]).mean() for cutoff in sorted(found)}
@@ -197,11 +205,23 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
         for number, (run, label) in enumerate(zip(runs, labels, strict=True)):
             heights = [mean[run] for mean in means.values()]
             axes.plot([*means], heights, label=label, clip_on=False, **style.line_style(number))
-        style.format_rank_axis(axes, max(means))
+        if not by_budget:
+            style.format_rank_axis(axes, max(means))
         axes.set_ylim(bottom=0)
-        mean = _wrap_label("mean", f"{_names([wanted])[0]}@k", _Y_LABEL_LENGTH)
-        axes.set(xlabel="cutoff k", ylabel=mean)
+        mean = _wrap_label("mean", _names([wanted])[0] + ("" if by_budget else "@k"), _Y_LABEL_LENGTH)
+        axes.set(xlabel="budget" if by_budget else "cutoff k", ylabel=mean)
     return style.figure_of(axes)
+
+
+_BUDGET = re.compile(r"\bbudget=(\d+),?")
+
+
+def _limit(name: str) -> tuple[str, str, bool]:
+    """Return a measure without its budget or else its cutoff, this number, and whether it is a budget."""
+    if found := _BUDGET.search(name):
+        return _BUDGET.sub("", name).replace(",)", ")").replace("()", ""), found[1], True
+    free, _, cutoff = name.rpartition("@")
+    return free or name, cutoff if free else "", False
 
 
 def unjudged(result: UnjudgedShares, ax: Axes | None = None) -> Figure:

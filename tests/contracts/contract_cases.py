@@ -28,14 +28,19 @@ from ir_graded import (
     GM,
     IA,
     AspectAP,
+    CharF,
+    CharP,
     CharR,
     D,
     D_sharp,
     DIN_sharp,
     I_rec,
     IA_sharp,
+    IoU,
+    NuggetR,
     P_plus_Q,
     P_plus_Q_sharp,
+    U,
     iP,
 )
 from ir_graded.core.facets import SPAN
@@ -80,18 +85,31 @@ WITH_COLUMNS = {
     },
     "GM": [GM(measure=base) for base in ("AP", "Q", "RR", "nDCG")],
     "I-rec": [I_rec, I_rec(rel=2), I_rec @ 3, I_rec(judged_only=True) @ 2],
+    "NuggetR": [
+        *(NuggetR, NuggetR(importance="weighted", rel=2), NuggetR(spans="all", threshold=0.3) @ 3),
+        *(NuggetR(budget=90), NuggetR(budget=150, fit="drop", importance="vital"), NuggetR(partial=True) @ 2),
+    ],
     **{
         measure.NAME: [measure, measure(beta=3, rel=2), measure(gains={1: 3}) @ 3]
         for measure in (P_plus_Q, P_plus_Q_sharp)
     },
 }
 #: Measures of rows with parameters that exclude each other, or of which one is required.
+_BUDGETS = [{"budget": 150}, {"budget": 70, "fit": "drop", "cutoff": 3}]
 OF_ROWS = {
+    "CharF": [*(CharF, CharF(beta=2, rel=2) @ 3), *(CharF(**budget) for budget in _BUDGETS)],
+    "CharP": [*(CharP, CharP @ 3, CharP(overlap="each")), *(CharP(**budget) for budget in _BUDGETS)],
+    "IoU": [*(IoU, IoU(rel=2), IoU(overlap="once") @ 2), *(IoU(**budget) for budget in _BUDGETS)],
     "CharR": [
+        *(CharR(overlap="each", **budget) for budget in _BUDGETS),
         *(CharR, CharR(rel=2), CharR @ 3, CharR(overlap="once") @ 2, CharR(overlap="each")),
         *(CharR(graded=True), CharR(graded=True, gains={1: 0.5, 2: 2}) @ 2),
     ],
     "AspectAP": [AspectAP, AspectAP(rel=2)],
+    "U": [
+        *(U, U(L=150), U(L=300, gains={1: 3}, rel=2), U(L=400, of="characters")),
+        *(U(L=300, of="nuggets", threshold=0.2), U(L=500, importance="vital", of="nuggets", spans="all")),
+    ],
     "iP": [iP @ 0, iP @ 0.1, iP(rel=2) @ 0.29, iP(overlap="retrieved") @ 1],
 }
 #: Every measure of this package; measures that take a stop also appear with each other stop.
@@ -208,6 +226,7 @@ def with_columns(qrels):
     level = qrels["relevance"].to_numpy(dtype=float)
     share = 1 / (2 + abs(level))
     return qrels.assign(
+        importance=qrels["iteration"].map({"every": "vital", "one": "okay", "high": 2}),
         aspects=qrels["relevance"].astype(str),
         equivalence_class=[None if each < 1 else str(each) for each in level],
         SIZE=[None if each == 0 else [one, 1 - one] for each, one in zip(level, share, strict=True)],

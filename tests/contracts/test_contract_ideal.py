@@ -30,8 +30,9 @@ def with_positive_weights(measure):
 
 
 def with_a_cutoff_where_it_must_be(measure):
-    """Return the measure without a cutoff, if it works without one."""
-    uncut = cases.without(measure, "cutoff", *(["norm"] if measure.params.get("norm") == "cutoff" else []))
+    """Return the measure without a cutoff or budget, if it works without one."""
+    cuts = "cutoff", "budget", "unit", "fit"
+    uncut = cases.without(measure, *cuts, *(["norm"] if measure.params.get("norm") == "cutoff" else []))
     return uncut if cases.is_computed(uncut) else measure
 
 

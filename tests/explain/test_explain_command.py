@@ -104,7 +104,7 @@ def test_ties_are_as_in_evaluate(tmp_path):
 
 def test_wrong_arguments_fail_with_a_message(capsys):
     assert "they have '1', '2'" in error_of(capsys, "Q", "qrels.txt", "x.run", "3")
-    assert "Did you mean 'Q'?" in error_of(capsys, "Qu", "qrels.txt", "x.run", "1")
+    assert "Did you mean 'Q'?" in error_of(capsys, "Qx", "qrels.txt", "x.run", "1")
     assert "names 2 measures" in error_of(capsys, "Q AP", "qrels.txt", "x.run", "1")
     assert "no measure given" in error_of(capsys, " ", "qrels.txt", "x.run", "1")
     assert "takes no parameter 'bta'" in error_of(capsys, "Q(bta=1)", "qrels.txt", "x.run", "1")

@@ -203,7 +203,7 @@ def test_spans_beside_measures_over_intents_warn_once():
     spans = {"iteration": ["x", "y"], "start": [0, 50], "length": 10}
     qrels = pd.DataFrame({"query_id": "t", "doc_id": "a", "relevance": 1, **spans})
     run = pd.DataFrame({"query_id": "t", "doc_id": "a", "score": [2.0, 1.0], "start": [0, 10], "length": 10})
-    words = "^{} counts documents: it ignores the spans .* give each intent a topic of its own and use CharR"
+    words = "^{} counts documents: it ignores the spans .* use NuggetR"
     with pytest.warns(CoverageWarning, match=words.format("I-rec@3")) as caught:
         scores = ir_graded.evaluate(["CharR@3", "I-rec@3", "D-nDCG@3"], qrels, run)
     assert [one.filename for one in caught] == [__file__]

@@ -27,6 +27,7 @@ SECTIONS = [
     "## Quotes: 790",
     "## Many runs",
     "## Unjudged documents",
+    "## Nuggets and budgets: 2 topics x 20 chunks",
     "## One large file",
     "## Growth",
 ]
