@@ -13,6 +13,7 @@ import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
 from ir_graded.evaluation.answers import score_answers
+from ir_graded.io.sources import find_run
 from ir_graded.meta.differences import VERDICTS, Differences, NothingToLoseWarning, differences, p_text
 from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.plots.style import plural
