@@ -302,9 +302,7 @@ class Request:
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
         self.lowest = self.rel = min(self._rels.values(), default=np.inf)
         if self.measures:
-            graded = GradedEvaluator(scorers, judged)
-            if ranks is not None:
-                graded.by_default = {}
+            graded = GradedEvaluator(scorers, judged, ranks)
             self.judgments, self.evaluator = graded.judgments, MixedEvaluator(self.measures, graded)
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}

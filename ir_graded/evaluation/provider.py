@@ -84,10 +84,13 @@ class MetricWithResidual(NamedTuple):
 class GradedEvaluator(Evaluator):
     """Evaluator with prepared qrels. It keeps no data of a run and can be pickled."""
 
-    def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
+    def __init__(
+        self, scorers: Mapping[Measure, Scorer], judgments: Judgments, ranks: str | None = None
+    ) -> None:
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
-        ranks_rows = any(scorer.NEEDS_ROWS or scorer.ranks_rows for scorer in self.scorers.values())
+        is_set = any(scorer.ranks_rows for scorer in self.scorers.values())
+        ranks_rows = is_set or any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
         needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
         of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet.kind != "span")
         self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
@@ -107,8 +110,8 @@ class GradedEvaluator(Evaluator):
             warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
-        #: The measures, if none of them sets ``ranks``.
-        self.by_default = {} if any(one.ranks_rows for one in self.scorers.values()) else self.scorers
+        #: The measures, if neither they nor the call set ``ranks``.
+        self.by_default = {} if is_set or ranks is not None else self.scorers
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
