@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ir_graded import meta as statistics_of
 from ir_graded.core.segments import exact_sum
-from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
+from ir_graded.errors import CoverageWarning, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
-from ir_graded.evaluation.scores import Scores
+from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
 
@@ -138,16 +137,17 @@ def judgments(  # one parameter an option
 
     Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
     of agreement with intervals over topics; of judgments with passages, also how much highlighted text the
-    sets share, with --lengths kappa over characters. With RUNs and measures (-m) it also prints a column per
-    measure: bias, rank correlations, and the pairs of runs that differ significantly with both sets. The
-    formats csv and tsv write one table with a line per value.
+    sets share, with --lengths kappa over characters. QRELS and B may also be assignments of nuggets to
+    answers, whose runs measures such as all_score compare. With RUNs and measures (-m) it also prints a
+    column per measure: bias, rank correlations, and the pairs of runs that differ significantly with both
+    sets. The formats csv and tsv write one table with a line per value.
     """
     import pandas as pd
 
     sources.prepare_folder(folder)
-    if bool(runs) != bool(measures):
+    if bool(runs) != bool(measures) and (runs or not is_assignments(qrels)):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (options.read(measures), list(runs)) if runs else (None, None)
+    given = (options.read(measures) if measures else None, list(runs) or None)
     found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement
@@ -285,12 +285,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
         if not name or not file or name in files:
             raise click.UsageError(f"{short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
-    scores = {}
-    for name, file in files.items():
-        try:
-            scores[name] = Scores.from_json(Path(file).read_bytes())
-        except FileFormatError as error:
-            raise FileFormatError(f"{file}: {error}") from None
+    scores = {name: sources.read_scores(file) for name, file in files.items()}
     found = statistics_of.across_collections(scores, baseline, **chosen)
     labels = ["run", "measure", "collection"]
     rows, summary = (table.set_index(labels[:n]) for table, n in ((found.to_frame(), 3), (found.summary, 2)))
