@@ -13,6 +13,7 @@ from ir_graded.errors import CoverageWarning, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
+from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
 
@@ -136,16 +137,17 @@ def judgments(  # one parameter an option
 
     Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
     of agreement with intervals over topics; of judgments with passages, also how much highlighted text the
-    sets share, with --lengths kappa over characters. With RUNs and measures (-m) it also prints a column per
-    measure: bias, rank correlations, and the pairs of runs that differ significantly with both sets. The
-    formats csv and tsv write one table with a line per value.
+    sets share, with --lengths kappa over characters. QRELS and B may also be assignments of nuggets to
+    answers, whose runs measures such as all_score compare. With RUNs and measures (-m) it also prints a
+    column per measure: bias, rank correlations, and the pairs of runs that differ significantly with both
+    sets. The formats csv and tsv write one table with a line per value.
     """
     import pandas as pd
 
     sources.prepare_folder(folder)
-    if bool(runs) != bool(measures):
+    if bool(runs) != bool(measures) and (runs or not is_assignments(qrels)):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (options.read(measures), list(runs)) if runs else (None, None)
+    given = (options.read(measures) if measures else None, list(runs) or None)
     found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement

@@ -53,23 +53,23 @@ class SpanAgreement(Result):
         coefficients: ``F`` and ``IoU``, means over the topics with text in one of the sets; ``pooled_F`` and
             ``pooled_IoU``, over the characters of all topics; with lengths, Cohen's ``kappa`` over the
             characters of the documents in both sets.
+        topics: names of all topics.
+        confidence: confidence level.
         value: coefficients, shape ``(sets, coefficients)``.
         low: lower ends of the bootstrap intervals over topics, with the same shape.
         high: upper ends.
         undefined: number of replicates in which the coefficient is undefined.
-        topics: names of all topics.
-        confidence: confidence level.
     """
 
     sets: tuple[str, ...]
     coefficients: tuple[str, ...]
+    topics: tuple[str, ...]
+    confidence: float
+    _by_topic: list[Floats]
     value: Floats
     low: Floats
     high: Floats
     undefined: Ints
-    topics: tuple[str, ...]
-    confidence: float
-    _by_topic: list[Floats]
 
     ROWS: ClassVar = {"judgments": "sets", "coefficient": "coefficients"}
     COLUMNS = ("value", "low", "high", "undefined")
@@ -218,19 +218,14 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     found = replace(found, sets=tuple(union.sets))
     spans = None
     if union.tables:
-        sums = union.spans(None if lengths is None else _lengths(union, lengths), rel)
-        names = _COEFFICIENTS[: None if lengths is not None else -1]
-        value, low, high, undefined = with_intervals(
-            sums,
-            lambda one: _coefficients(one)[..., : len(names)],
-            confidence,
-            int(n_resamples),
-            generator(rng),
-        )
+        sums, names = union.spans(lengths, rel), _COEFFICIENTS[: -1 if lengths is None else None]
+        values = with_intervals(sums, _coefficients, confidence, int(n_resamples), generator(rng))
+        columns: Any = {
+            name: one[:, : len(names)] for name, one in zip(SpanAgreement.COLUMNS, values, strict=True)
+        }
         by_topic = [_coefficients(one)[:, :2] for one in sums]
-        spans = SpanAgreement(
-            tuple(others), names, value, low, high, undefined, tuple(union.names), confidence, by_topic
-        )
+        topics = tuple(union.names)
+        spans = SpanAgreement(tuple(others), names, topics, confidence, by_topic, **columns)
     if runs is None:
         return JudgmentComparison(found, {}, spans)
     # Sets of judgments to score with: each as a whole, or its intersection with the reference.
@@ -293,9 +288,8 @@ class _Union:
     doc_ids: list[str]
     #: Level of each pair in each set, NaN if it has none; shape ``(pairs, sets)``.
     labels: Floats
-    #: Judgments with passages, and the highlighted spans, whose article is the pair, with their levels.
+    #: The sets, if they have passages.
     tables: dict[str, Table]
-    highlights: list[tuple[Spans, Floats]]
 
     @classmethod
     def of(cls, sets: dict[str, Any], maps: Mapping[str, Mapping[float, float]]) -> _Union:
@@ -328,20 +322,14 @@ class _Union:
             label = one.levels.values[one.levels.level_index]
             label = label if tables else _mapped(name, label, maps.get(name))
             part = {"topic": topic, "doc_id": pl.Series(one.doc_ids, dtype=pl.String), "label": label}
-            parts.append(pl.DataFrame(part).with_row_index("document").with_columns(set=pl.lit(at)))
+            parts.append(pl.DataFrame(part).with_columns(set=pl.lit(at)))
         rows = pl.concat(parts)
         keys = rows.select("topic", "doc_id").unique(maintain_order=True).sort("topic", maintain_order=True)
         placed = rows.join(keys.with_row_index("row"), on=["topic", "doc_id"])
         labels = np.full((keys.height, len(sets)), np.nan)
         labels[placed["row"].to_numpy(), placed["set"].to_numpy()] = placed["label"].to_numpy()
-        highlights = []
-        for at, one in enumerate(prepared.values()):
-            if (marked := one.levels.highlights) is not None:
-                row = placed.filter(pl.col("set") == at).sort("document")["row"].to_numpy().astype(np.int64)
-                highlights.append((replace(marked.spans, article=row[marked.spans.article]), marked.level))
         topics = {name: one.names for name, one in prepared.items()}
-        topic, doc_ids = keys["topic"].to_numpy().copy(), keys["doc_id"].to_list()
-        found = cls(topics, names, topic, doc_ids, labels, tables, highlights)
+        found = cls(topics, names, keys["topic"].to_numpy().copy(), keys["doc_id"].to_list(), labels, tables)
         found._require_shared()
         return found
 
@@ -357,13 +345,25 @@ class _Union:
                     f"{' and '.join(shown)}"
                 )
 
-    def spans(self, lengths: Ints | None, rel: float) -> list[Floats]:
-        """Return counts of characters of the reference and each other set, shape ``(topics, 10)``."""
-        size, topics = len(self.doc_ids), len(self.names)
-        marked = [spans[level >= rel] for spans, level in self.highlights]
+    def spans(self, lengths: Any, rel: float) -> list[Floats]:
+        """Return counts of characters of the reference and each other set, shape ``(topics, 10)``.
+
+        Raises InputError if the length of a document is missing or too short.
+        """
+        size, topics, marked = len(self.doc_ids), len(self.names), []
+        pairs = zip([self.names[topic] for topic in self.topic], self.doc_ids, strict=True)
+        number = {pair: row for row, pair in enumerate(pairs)}
+        for table in self.tables.values():
+            assert table.passage is not None  # noqa: S101  # for the type checker
+            if lengths is not None:
+                end_check(lengths, "raise")(table[np.flatnonzero(table.passage.length)])
+            article = [number[pair] for pair in zip(table.query_id, table.doc_id, strict=True)]
+            marked.append(table.passage.spans(np.array(article, dtype=np.int64))[table.value >= rel])
         first, *others = [one.union_length(size) for one in marked]
         known = ~np.isnan(self.labels)
-        lengths = np.zeros(size, dtype=np.int64) if lengths is None else lengths
+        of_doc = {} if lengths is None else read_lengths(lengths)
+        # Documents without a span, which stand for topics without text, may lack a length.
+        length = np.array([of_doc.get(doc_id, 0) for doc_id in self.doc_ids], dtype=np.int64)
 
         def total(values: Any) -> Floats:
             return whole_total(values, self.topic, topics).astype(np.float64)
@@ -376,7 +376,7 @@ class _Union:
             used = a + b > 0
             ratios = (safe_divide(2 * both, a + b), safe_divide(both, a + b - both))
             shared = known[:, 0] & known[:, at]
-            pooled = (total(one * shared) for one in (lengths, *of_pair))
+            pooled = (total(one * shared) for one in (length, *of_pair))
             found.append(np.stack([used, *ratios, a, b, both, *pooled], axis=1).astype(np.float64))
         return found
 
@@ -389,9 +389,8 @@ class _Union:
             table, kept = self.tables[name], {*pairs}
             of_row = enumerate(zip(table.query_id, table.doc_id, strict=True))
             return table[np.array([row for row, pair in of_row if pair in kept], dtype=np.int64)]
-        qrels: dict[str, dict[str, float]] = {
-            topic: {} for topic in self.sets[name] if topic in self.sets[limit]
-        }
+        both = {*self.sets[name]} & {*self.sets[limit]}
+        qrels: dict[str, dict[str, float]] = {topic: {} for topic in self.names if topic in both}
         for (topic, doc_id), row in zip(pairs, rows, strict=True):
             qrels[topic][doc_id] = labels[row]
         return qrels
@@ -411,16 +410,6 @@ def _coefficients(sums: Floats) -> Floats:
         kappa = (length - one - two + 2 * shared - expected) / (length - expected)
         found = (f / used, iou / used, 2 * both / (a + b), both / (a + b - both), kappa)
     return np.stack(found, axis=-1)
-
-
-def _lengths(union: _Union, lengths: Any) -> Ints:
-    """Return the length of the document of each pair. Raises InputError if one is missing or too short."""
-    check, known = end_check(lengths, "raise"), read_lengths(lengths)
-    for table in union.tables.values():
-        assert table.passage is not None  # noqa: S101  # for the type checker
-        check(table[np.flatnonzero(table.passage.length)])
-    # Documents without a span may lack a length where they stand for a topic without text.
-    return np.array([known.get(doc_id, 0) for doc_id in union.doc_ids], dtype=np.int64)
 
 
 def _mapped(name: str, labels: Floats, levels: Mapping[float, float] | None) -> Floats:

@@ -15,7 +15,7 @@ from ir_graded.core.segments import Ints
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr, shortened
 from ir_graded.io.assignments import parts_of
 from ir_graded.io.table import as_floats, as_strings
-from ir_graded.io.values import check_values, is_missing
+from ir_graded.io.values import check_values
 from ir_graded.meta.options import check_choice
 
 from .chunks import text_of
@@ -62,12 +62,9 @@ class Quotes(Result):
         """Return the quotes to look at, if there are any."""
         import pandas as pd
 
-        if not len(self.missing) + len(self.several):
-            return self.qrels
         shown = pd.concat([self.missing.assign(places=0), self.several])
         shown["quote"] = [shortened(quote, 40) for quote in shown["quote"]]
-        names = ("query_id", "quote", "doc_id", "places", "prefix", "start")
-        return shown[[name for name in names if name in shown]]
+        return shown if len(shown) else self.qrels
 
 
 def find_quotes(
@@ -130,13 +127,6 @@ def find_quotes(
                 spans[row][doc_id, start, last - start + 1] = None
     places = np.array([*map(len, spans)], dtype=np.int64)
     lost, many = np.flatnonzero(places == 0), np.flatnonzero(places > 1)
-    if several == "error" and many.size:
-        at = int(many[0])
-        shown = ", ".join(f"{doc_id!r} {start}:{length}" for doc_id, start, length in [*spans[at]][:3])
-        raise InputError(
-            f"quotes: {_described(table, at)} occurs at {places[at]} places, such as {shown}; make it "
-            "longer, name its doc_id, or set several to 'first' or 'all'"
-        )
     kept = [[*one][: 1 if several == "first" else None] for one in spans]
     found = pd.DataFrame([*chain.from_iterable(kept)], columns=[*_SPAN])
     qrels = table.drop(columns="quote").iloc[np.repeat(np.arange(len(kept)), [*map(len, kept)])]
@@ -148,9 +138,8 @@ def find_quotes(
     _find_prefixes(prefixes, [wanted[row] for row in lost], _documents(texts, missing, ignore))
     missing = missing.assign(**pd.DataFrame(prefixes, missing.index, [*_SPAN[:2], "prefix"]))
     result = Quotes(qrels, missing, table.iloc[many].assign(places=places[many]))
-    if lost.size + many.size:
-        notes = _notes(result, table, lost, many, several)
-        warnings.warn(" ".join(notes), CoverageWarning, stacklevel=2)
+    if note := " ".join(_notes(result, len(table), several)):
+        warnings.warn(note, CoverageWarning, stacklevel=2)
     return result
 
 
@@ -188,7 +177,7 @@ def _documents(
     for row, doc_id in enumerate(table["doc_id"]):
         if not isinstance(doc_id, str) and not isinstance(texts, Mapping):
             problem = "names no document; add its doc_id, or give texts as a mapping from doc_id to text"
-            raise InputError(f"quotes: {_described(table, row)} {problem}")
+            raise InputError(f"quotes: {_first(table.iloc[row:])} {problem}")
         for name in [doc_id] if isinstance(doc_id, str) else texts:
             wanted.setdefault(name, []).append(row)
     for name, rows in wanted.items():
@@ -239,33 +228,34 @@ def _read(quotes: Any) -> pd.DataFrame:
     levels = as_floats(given["relevance"], lambda row: f"quotes: {table.index[row]}: the level")
     check_values("quotes", levels, lambda row: str(table.index[row]))
     given["relevance"] = levels.astype(np.int64) if (levels % 1 == 0).all() else levels
-    given["quote"] = ["" if is_missing(quote) else quote for quote in given["quote"]]
-    for place, quote in zip(table.index, given["quote"], strict=True):
-        if not isinstance(quote, str):
-            raise InputError(f"quotes: {place}: the quote is {short_repr(quote)}; it must be text")
+    given["quote"] = as_strings(given["quote"], "quotes: quote").fill_null("").to_list()
     return pd.DataFrame(given, table.index)
 
 
-def _described(table: pd.DataFrame, row: int) -> str:
-    quote = shortened(table["quote"].iloc[row])
-    return f"{table.index[row]}, topic {table['query_id'].iloc[row]!r}: the quote {quote}"
+def _first(quotes: pd.DataFrame) -> str:
+    """Describe the first of some quotes."""
+    first = quotes.iloc[0]
+    return f"{quotes.index[0]}, topic {first['query_id']!r}: the quote {shortened(first['quote'])}"
 
 
-def _notes(found: Quotes, table: pd.DataFrame, lost: Ints, many: Ints, several: str) -> Iterator[str]:
+def _notes(found: Quotes, size: int, several: str) -> Iterator[str]:
     """Yield sentences on quotes that are missing or occur at several places."""
-    if lost.size:
-        doc_id, start, prefix, quote = found.missing[[*_SPAN[:2], "prefix", "quote"]].iloc[0]
+    missing, repeated = found.missing, found.several
+    if len(missing):
+        doc_id, start, prefix, quote = missing[[*_SPAN[:2], "prefix", "quote"]].iloc[0]
         beginning = f"its beginning {shortened(quote[:prefix])} does (document {doc_id!r}, position {start})"
         yield (
-            f"{lost.size} of {len(table)} quotes do not occur in the texts and are not in the qrels. The "
-            f"first: {_described(table, lost[0])}; {beginning if prefix else 'no part of it does'}. See "
-            ".missing, and ignore for differences in quotation marks, dashes and case."
+            f"{len(missing)} of {size} quotes do not occur in the texts and are not in the qrels. The first: "
+            f"{_first(missing)}; {beginning if prefix else 'no part of it does'}. See .missing, and ignore "
+            "for differences in quotation marks, dashes and case."
         )
-        if topics := sorted({*table["query_id"]} - {*found.qrels["query_id"]}):
+        if topics := sorted({*missing["query_id"]} - {*found.qrels["query_id"]}):
             yield f"The qrels lack the topics without any quote found: {format_ids(topics)}."
-    if many.size:
+    if len(repeated):
+        first = f"{_first(repeated)} occurs at {repeated['places'].iloc[0]} places"
+        if several == "error":
+            raise InputError(f"quotes: {first}; make it longer, name its doc_id, or set several")
         yield (
-            f"{many.size} of {len(table)} quotes occur at several places, of which "
-            f"{'the first is' if several == 'first' else 'all are'} kept. The first: "
-            f"{_described(table, many[0])} at {found.several['places'].iloc[0]} places. See .several."
+            f"{len(repeated)} of {size} quotes occur at several places, of which "
+            f"{'the first is' if several == 'first' else 'all are'} kept. The first: {first}. See .several."
         )
