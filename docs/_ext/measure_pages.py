@@ -12,7 +12,7 @@ import pandas as pd
 
 import ir_graded
 from ir_graded.core.facets import SPAN
-from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure
+from ir_graded.measures import ANSWERS, NAMES, PROPERTIES, GradedMeasure
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
@@ -126,7 +126,7 @@ class Page:
 
 def measures() -> dict[str, GradedMeasure]:
     """Return every measure once, by its printed name; aliases with parameters are left out."""
-    plain = {measure.NAME: measure for measure in REGISTRY.values() if not measure.params}
+    plain = {measure.NAME: measure for measure in NAMES.values() if not measure.params}
     return {name: plain[name] for name in sorted(plain, key=str.lower)}
 
 
@@ -147,7 +147,9 @@ def pages() -> dict[str, Page]:
 
 def _page(measure: GradedMeasure) -> Page:
     name, doc = measure.NAME, documented(type(measure))
-    example, drawn = _drawn(measure, doc.get("Drawn", ""))
+    # Answers have no ranking that could be drawn, and the properties are those of rankings.
+    of_answers = name in ANSWERS
+    example, drawn = ("", []) if of_answers else _drawn(measure, doc.get("Drawn", ""))
     explained = [ir_graded.explain(text, *EXAMPLES[example], "1") for text in drawn]
     pictures = [Picture(f"{slug(name)}-{number}", found.plot) for number, found in enumerate(explained)]
     parts = [
@@ -157,18 +159,18 @@ def _page(measure: GradedMeasure) -> Page:
         _heading("Definition"),
         *(f".. math::\n\n   {line}" for line in _formulas(doc["Formula"])),
         doc["Definition"],
-        _SYMBOLS[SPAN in measure.NEEDS],
+        "" if of_answers else _SYMBOLS[SPAN in measure.NEEDS],
         _heading("When to use it"),
         _linked(doc["Use it"], name),
-        _heading("Worked example"),
+        "" if of_answers else _heading("Worked example"),
         *_drawings(explained, pictures, example),
         _heading("Parameters"),
         _parameters(measure),
         _aliases(measure),
         _heading("Use it in Python"),
         doc["Example"],
-        _heading("Properties"),
-        *_properties(measure, doc),
+        "" if of_answers else _heading("Properties"),
+        *([] if of_answers else _properties(measure, doc)),
         _heading("Source"),
         re.sub(r"doi:(\S+?)(?=[,;.]?(\s|$))", r"`doi:\1 <https://doi.org/\1>`__", doc["Source"]),
     ]
@@ -279,7 +281,7 @@ def _default(param: Param) -> str:
 
 
 def _aliases(measure: GradedMeasure) -> str:
-    names = {name: target for name, target in REGISTRY.items() if target.NAME == measure.NAME != name}
+    names = {name: target for name, target in NAMES.items() if target.NAME == measure.NAME != name}
     told = [f"``{name}``" + (f" (``{target!r}``)" if target.params else "") for name, target in names.items()]
     return f"Other names in measure strings: {', '.join(told)}." if told else ""
 

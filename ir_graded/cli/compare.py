@@ -1,4 +1,4 @@
-"""``ir_graded compare``: find runs that are worse than a baseline, in scripts and continuous integration."""
+"""``compare`` and ``answers``: find runs that are worse than a baseline, as a gate in scripts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from xml.etree import ElementTree as ET
 import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
+from ir_graded.evaluation.answers import score_answers
+from ir_graded.io.sources import find_run
 from ir_graded.meta.differences import VERDICTS, Differences, NothingToLoseWarning, differences, p_text
 from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 
 from . import options
-from .output import P_VALUES, frame_text, json_line, places as with_places, show
+from .output import FORMATS, P_VALUES, Leaderboard, frame_text, json_line, places as with_places, show
 
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
@@ -57,7 +59,9 @@ def _sentences(found: Differences, digits: int) -> str:
 def _table(style: str) -> Callable[[Differences, int, set[str]], str]:
     def write(found: Differences, digits: int, _failing: set[str]) -> str:
         labels = ["run", "measure", *(["slice"] if len({*found.slice}) > 1 else [])]
-        frame = found.to_frame().set_index(labels)[[*_VALUES, *_DETAILS, "verdict"]]
+        frame = found.to_frame().set_index(labels)
+        details = [name for name in _DETAILS if frame[name].notna().any() or "judged" not in name]
+        frame = frame[[*_VALUES, *details, "verdict"]]
         table = frame_text(frame, labels, style, digits)
         return "\n\n".join([table, *map(printable, (_sentences(found, digits), *found.notes))])
 
@@ -111,28 +115,35 @@ _OUTPUTS: dict[str, Callable[[Differences, int, set[str]], str]] = {
 }
 
 
+_FAIL_IF = click.option(
+    "--fail-if",
+    type=click.Choice(["worse", "inconclusive"]),
+    help="Exit with 1 if a RUN is worse; with inconclusive also with 3 if none is, but one may be.",
+)
+#: Options of the test, and of what it weighs.
+_TESTED = options.stacked(
+    options.of(differences, "alternative", "family"),
+    click.option(
+        "--weights",
+        metavar="FILE",
+        help="Weights of topics, such as their traffic. FILE: lines of topic and weight.",
+    ),
+    click.option(
+        "--slices",
+        metavar="FILE",
+        help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by "
+        "blanks, or by tabs or commas if topics hold blanks.",
+    ),
+)
+
+
 @click.command()
 @options.qrels
 @click.argument("baseline")
 @options.runs
 @options.measures
-@click.option(
-    "--fail-if",
-    type=click.Choice(["worse", "inconclusive"]),
-    help="Exit with 1 if a RUN is worse; with inconclusive also with 3 if none is, but one may be.",
-)
-@options.of(differences, "alternative", "family")
-@click.option(
-    "--weights",
-    metavar="FILE",
-    help="Weights of topics, such as their traffic. FILE: lines of topic and weight.",
-)
-@click.option(
-    "--slices",
-    metavar="FILE",
-    help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by blanks, or "
-    "by tabs or commas if topics hold blanks.",
-)
+@_FAIL_IF
+@_TESTED
 @options.ties
 @click.option(
     "-o",
@@ -165,7 +176,85 @@ def compare(  # one parameter an option
     """
     from ir_graded.evaluation.run_comparison import compare_runs
 
-    if fail_if == "inconclusive" and not chosen["tolerance"]:
+    read = options.read(measures)
+    return _gate(
+        lambda: compare_runs(read, qrels, baseline, list(runs), **chosen),
+        fail_if,
+        chosen["tolerance"],
+        lambda found: _OUTPUTS[output](found, places, {"worse", fail_if or "worse"}),
+    )
+
+
+@click.command()
+@click.argument("assignments", nargs=-1, metavar="[ASSIGNMENTS]...")
+@options.measures
+@click.option("--nuggets", metavar="FILE", help="Nuggets of each topic: all count, also those not assigned.")
+@click.option("--citations", metavar="FILE", help="Support of the citations, for CitationP and CitationR.")
+@options.save
+@options.by_topic
+@click.option("--baseline", metavar="RUN", help="Test the other runs against this one, as in `compare`.")
+@_FAIL_IF
+@_TESTED
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice([*FORMATS, "junit", "json"]),
+    default="table",
+    show_default=True,
+    help="Output format; junit and json with --baseline.",
+)
+@options.places
+@options.quiet
+def answers(  # noqa: PLR0913, PLR0917  # one parameter an option
+    assignments: tuple[str, ...],
+    measures: tuple[str, ...],
+    nuggets: str | None,
+    citations: str | None,
+    save: str | None,
+    by_topic: bool,
+    baseline: str | None,
+    fail_if: str | None,
+    output: str,
+    places: int,
+    **chosen: Any,
+) -> int:
+    """Score answers by the nuggets that they support, and by their citations, best first.
+
+    ASSIGNMENTS are files of nuggetizer: JSON Lines with an answer a line; runs are named by their run_id.
+    Measures are NuggetScore, also by the original names such as strict_vital_score, CitationP and CitationR.
+    With a --baseline the output, --fail-if and exit codes are those of `ir_graded compare`.
+    """
+    if baseline is None and (given := options.given("fail_if", *chosen)):
+        raise click.UsageError(f"{given[0]} needs --baseline")
+    formats = FORMATS if baseline is None else _OUTPUTS
+    if output not in formats:
+        raise click.UsageError(f"-o {output} is not a format here; choose from {', '.join(formats)}")
+    if baseline is not None and by_topic:
+        raise click.UsageError("--by-topic does not go with --baseline")
+    scores = score_answers(
+        options.read(measures), [*assignments] or None, nuggets=nuggets, citations=citations
+    )
+    options.save_scores(scores, save)
+    if baseline is None:
+        show(FORMATS[output](Leaderboard.of(scores, by_topic), places))
+        return 0
+    against = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
+    return _gate(
+        lambda: differences(scores, against, alternative="less", family="all", **chosen),
+        fail_if,
+        chosen["tolerance"],
+        lambda found: _OUTPUTS[output](found, places, {"worse", fail_if or "worse"}),
+    )
+
+
+def _gate(
+    compared: Callable[[], Differences],
+    fail_if: str | None,
+    tolerance: float,
+    written: Callable[[Differences], str],
+) -> int:
+    """Print a comparison, and return the exit code."""
+    if fail_if == "inconclusive" and not tolerance:
         raise click.UsageError("--fail-if inconclusive needs --tolerance above 0")
     never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
     impossible: list[str] = []
@@ -177,18 +266,17 @@ def compare(  # one parameter an option
         else:
             show_warning(message, category, *place, **source)
 
-    read = options.read(measures)
     with warnings.catch_warnings():
         if fail_if:
             for category in never_worse:
                 warnings.simplefilter("always", category)
             warnings.showwarning = collect
-        found = compare_runs(read, qrels, baseline, list(runs), **chosen)
+        found = compared()
     if impossible and found.passed:
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
         warnings.warn(message, CoverageWarning, stacklevel=1)
-    show(_OUTPUTS[output](found, places, {"worse", fail_if or "worse"}))
+    show(written(found))
     if fail_if and not found.passed:
         return WORSE
     return INCONCLUSIVE if fail_if == "inconclusive" and "inconclusive" in found.verdict else 0

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.data.sample import sample
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs, in_order
 from ir_graded.evaluation.explain import explain as explained
@@ -33,8 +32,8 @@ from .output import FORMATS, Leaderboard, More, json_line, show
 @options.intents
 @options.nuggets
 @options.groups
-@click.option("--save", type=click.Path(), help="JSON file to write all scores to, for `ir_graded across`.")
-@click.option("-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'.")
+@options.save
+@options.by_topic
 @options.table
 def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
@@ -82,8 +81,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         more |= zip(("mean", "low", "high"), zip(ends, overall, strict=True), strict=True)
     else:
         scores = evaluate_runs(read, options.judgments(qrels, intents, nuggets, groups), files, **chosen)
-    if save is not None:
-        write_whole(check_writable(save), scores.to_json().encode())
+    options.save_scores(scores, save)
     show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
 
 

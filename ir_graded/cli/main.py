@@ -19,7 +19,7 @@ import click
 from ir_graded._version import __version__
 from ir_graded.errors import CoverageWarning, GradedError, printable
 
-from .compare import compare
+from .compare import answers, compare
 from .evaluate import demo, evaluate, explain, passages
 from .measures import measures
 from .report import report
@@ -76,7 +76,20 @@ def commands() -> None:
 
 
 for command in (
-    *(evaluate, compare, ranks, across, rbo, explain, meta, significance, plan, judgments, statistics),
+    *(
+        evaluate,
+        answers,
+        compare,
+        ranks,
+        across,
+        rbo,
+        explain,
+        meta,
+        significance,
+        plan,
+        judgments,
+        statistics,
+    ),
     *(measures, passages, demo, report, trec_eval),
 ):
     commands.add_command(command)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 from ir_measures.measures import Measure, ParamInfo
 
-from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures import NAMES, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, EXAMPLES
 from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
@@ -57,7 +57,8 @@ def _explain(measure: Measure) -> Iterator[str]:
         required = [name for name, param in measure.SUPPORTED_PARAMS.items() if param.required]
         required += CLASSICS[measure.NAME].REQUIRED
         example = str(measure(**{name: EXAMPLES.get(name, 1) for name in required}))
-    yield f'\nOn the command line:\n    ir_graded evaluate qrels.txt bm25.run -m "{example}"'
+    command = getattr(measure, "COMMAND", "evaluate qrels.txt bm25.run")
+    yield f'\nOn the command line:\n    ir_graded {command} -m "{example}"'
     if "Example" in about:
         yield "\nExample:\n" + textwrap.indent(about["Example"], "    ")
     if about["Source"]:
@@ -71,7 +72,7 @@ def _title(measure: Measure) -> str:
 
 def listed() -> list[GradedMeasure]:
     """Return all measures, each once, by name."""
-    plain = {measure.NAME: measure for measure in REGISTRY.values() if not measure.params}
+    plain = {measure.NAME: measure for measure in NAMES.values() if not measure.params}
     return [plain[name] for name in sorted(plain, key=str.lower)]
 
 
@@ -86,7 +87,7 @@ def _describe(measure: GradedMeasure) -> Iterator[str]:
 
 def _other_names(measure: Measure) -> Iterator[str]:
     """Yield the other names of a measure of this package; short names with the measure they name."""
-    for alias, target in REGISTRY.items():
+    for alias, target in NAMES.items():
         if target.NAME == measure.NAME and alias != measure.NAME:
             yield alias + (f", short for {target!r}" if target.params or alias.startswith("NCU") else "")
 

@@ -15,8 +15,10 @@ import click
 from click.core import ParameterSource
 from ir_measures.measures import Measure
 
+from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
+from ir_graded.evaluation.scores import Scores
 from ir_graded.io.sources import add_intents, add_nuggets, with_groups
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import TIES
@@ -60,7 +62,7 @@ def _silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> 
         warnings.simplefilter("ignore")
 
 
-def _stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a decorator that adds several options to a command, in this order."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -96,7 +98,7 @@ def of(
         settings = {"type": kind, "default": default, "required": required, "help": helps.get(name)}
         settings |= {"show_default": default is not None}
         made.append(click.option(flag, *_SHORT.get(name, ()), name, **settings))
-    return _stacked(*made)
+    return stacked(*made)
 
 
 def _type(name: str, words: Iterable[str] | None, default: Any) -> Any:
@@ -160,6 +162,10 @@ groups = click.option(
     help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
     "and a number per group. Repeatable.",
 )
+save = click.option("--save", type=click.Path(), help="JSON file to write all scores to, for other commands.")
+by_topic = click.option(
+    "-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'."
+)
 places = click.option(
     "-p",
     "--places",
@@ -176,7 +182,7 @@ quiet = click.option(
     help="Do not print warnings, such as those on topics that runs lack.",
 )
 #: Options of all commands that print tables.
-table = _stacked(
+table = stacked(
     click.option(
         "-o",
         "--output",
@@ -211,6 +217,12 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
 def read(texts: Iterable[str]) -> list[Measure]:
     """Return the measures in options."""
     return read_measures(texts)
+
+
+def save_scores(scores: Scores, path: str | None) -> None:
+    """Write scores to the file of ``--save``."""
+    if path is not None:
+        write_whole(check_writable(path), scores.to_json().encode())
 
 
 def given(*names: str) -> list[str]:

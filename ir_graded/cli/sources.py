@@ -15,6 +15,7 @@ import click
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.evaluation.scores import Scores
 from ir_graded.io.text import delimited_rows, read_text, uncompressed_name
 from ir_graded.measures.parsing import read_measure
 from ir_graded.meta.matrix import ScoreMatrix, matrices_by_measure
@@ -108,6 +109,7 @@ _OPTIONS = (
         "--matrix", "matrices", multiple=True, metavar="FILE", help="Score matrix (CSV). Repeatable."
     ),
     click.option("--topic-column", metavar="NAME", help="Column of the topics in each --matrix."),
+    click.option("--scores", "saved", metavar="FILE", help="Scores from --save of `evaluate` or `answers`."),
 )
 
 folder = click.option(
@@ -147,7 +149,7 @@ def source(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def with_source(folder: str | None, matrices: tuple[str, ...], **given: Any) -> None:
         prepare_folder(folder)
-        names = ("qrels", "runs", "measures", "topic_column")
+        names = ("qrels", "runs", "measures", "topic_column", "saved")
         scores = _score_matrices(matrices=matrices, **{name: given.pop(name) for name in names})
         command(Source(scores, bool(matrices), folder), **given)
 
@@ -163,19 +165,32 @@ def _score_matrices(
     measures: tuple[str, ...],
     matrices: tuple[str, ...],
     topic_column: str | None,
+    saved: str | None,
 ) -> dict[str, ScoreMatrix]:
-    """Return score matrices by measure. Raises UsageError unless either runs or matrices are given."""
-    if bool(matrices) == bool(qrels):
-        raise click.UsageError("give either QRELS, RUNs and -m, or --matrix FILE for each measure")
-    if matrices and measures:
+    """Return score matrices by measure. Raises UsageError unless runs, matrices or saved scores are given."""
+    if sum(map(bool, (qrels, matrices, saved))) != 1:
+        raise click.UsageError(
+            "give either QRELS, RUNs and -m, or --matrix FILE for each measure, or --scores FILE"
+        )
+    if measures and not qrels:
         raise click.UsageError("-m needs QRELS and RUNs: the measure of a --matrix is the name of its file")
     if topic_column is not None and not matrices:
         raise click.UsageError("--topic-column needs --matrix")
     if matrices:
         return matrices_by_measure(read_matrices(matrices, topic_column))
+    if saved:
+        return matrices_by_measure(read_scores(saved))
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
     return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs)))
+
+
+def read_scores(path: str) -> Scores:
+    """Read the scores that ``--save`` wrote."""
+    try:
+        return Scores.from_json(Path(path).read_bytes())
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}: {error}") from None
 
 
 def prepare_folder(folder: str | None) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ir_graded import meta as statistics_of
 from ir_graded.core.segments import exact_sum
-from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
+from ir_graded.errors import CoverageWarning, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
-from ir_graded.evaluation.scores import Scores
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
 
@@ -278,12 +276,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
         if not name or not file or name in files:
             raise click.UsageError(f"{short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
-    scores = {}
-    for name, file in files.items():
-        try:
-            scores[name] = Scores.from_json(Path(file).read_bytes())
-        except FileFormatError as error:
-            raise FileFormatError(f"{file}: {error}") from None
+    scores = {name: sources.read_scores(file) for name, file in files.items()}
     found = statistics_of.across_collections(scores, baseline, **chosen)
     labels = ["run", "measure", "collection"]
     rows, summary = (table.set_index(labels[:n]) for table, n in ((found.to_frame(), 3), (found.summary, 2)))

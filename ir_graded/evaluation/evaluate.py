@@ -140,12 +140,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     given = {"ties": ties, "intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond}
-    if lengths is None:
-        request = Request(read_measures(measures), qrels, runs, **given)
-    else:
-        qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
-        request = Request(read_measures(measures), qrels, **given)
-        request.take(runs)
+    request = Request(read_measures(measures), qrels, runs, **given)
     return request.scores(progress=progress)[0]
 
 
@@ -259,23 +254,11 @@ class Request:
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
-        judged = qrels if intents is None else add_intents(qrels, intents)
-        if nuggets is not None:
-            judged, note = add_nuggets(judged, nuggets)
-            if note:
-                warn_caller(note)
+        if lengths is not None and runs is not _LATER:
+            qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
         self._check_ends: Callable[[Any], None] | None = None
-        if lengths is not None:
-            from ir_graded.io.lengths import end_check
-
-            self._check_ends = end_check(lengths, beyond)
-            if beyond == "raise" and not isinstance(judged, Mapping):
-                judged = table_of("qrels", judged)
-                if judged.passage is not None:
-                    # Empty spans name no text: a topic without gold has one without a document.
-                    self._check_ends(judged[np.flatnonzero(judged.passage.length)])
-        if not isinstance(judged, Judgments):
-            judged = prepare_qrels(judged, wanted_columns(self.measures))
+        judged = qrels if intents is None else add_intents(qrels, intents)
+        judged = self._prepared(judged, nuggets, lengths, beyond)
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
@@ -286,7 +269,27 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(named_runs(runs))
+            self.take(named_runs(runs) if lengths is None else runs)
+
+    def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
+        """Return the qrels with the nuggets, prepared."""
+        judged = qrels
+        if nuggets is not None:
+            judged, note = add_nuggets(judged, nuggets)
+            if note:
+                warn_caller(note)
+        if lengths is not None:
+            from ir_graded.io.lengths import end_check
+
+            self._check_ends = end_check(lengths, beyond)
+            if beyond == "raise" and not isinstance(judged, Mapping):
+                judged = table_of("qrels", judged)
+                if judged.passage is not None:
+                    # Empty spans name no text: a topic without gold has one without a document.
+                    self._check_ends(judged[np.flatnonzero(judged.passage.length)])
+        if isinstance(judged, Judgments):
+            return judged
+        return prepare_qrels(judged, wanted_columns(self.measures))
 
     def take(self, runs: dict[str, Any]) -> None:
         """Take the runs by name, and warn if the first one and the qrels look swapped."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import escape
+from importlib import import_module
 from importlib.metadata import version
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -419,6 +420,35 @@ class Scores:
             correction=correction,
             rng=rng,
         )
+
+    def report(  # noqa: PLR0913  # those of report, all by keyword
+        self,
+        path: str | os.PathLike[str],
+        *,
+        baseline: str | None = None,
+        confidence: float = 0.95,
+        n_resamples: int = 1000,
+        rng: int = 0,
+        test: str = "randomisation",
+        correction: str | None = None,
+        weights: Any = None,
+        title: str = "",
+    ) -> None:
+        """Write the page of ``ir_graded.report`` without what needs qrels: ties, overlap, unjudged documents.
+
+        The options, errors and warnings are those of ``ir_graded.report``.
+
+        Example:
+            >>> import ir_graded, tempfile, pathlib
+            >>> qrels, run = {"1": {"a": 2}, "2": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}, "2": {"a": 1.0}}
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     place = pathlib.Path(folder, "report.html")
+            ...     ir_graded.evaluate("Q", qrels, run).report(place)
+            ...     print(place.read_text(encoding="utf-8")[:15])
+            <!doctype html>
+        """
+        options = {name: value for name, value in locals().items() if name not in {"self", "path"}}
+        import_module("ir_graded.reporting").report_scores(self, path, **options)  # it uses this module
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.

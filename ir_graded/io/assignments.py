@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -321,7 +320,7 @@ class _Rows:
                 return known.get(value.strip().casefold(), math.inf)
             if name == "importance" and is_missing(value):
                 return math.inf
-            valid = isinstance(value, Real) and type(value) is not bool and math.isfinite(value)
+            valid = isinstance(value, (int, float, np.number)) and math.isfinite(value)
             return float(value) if valid and (name == "importance" or 0 <= value <= 1) else math.nan
 
         try:

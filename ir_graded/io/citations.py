@@ -129,9 +129,10 @@ def _of_objects(part: Part, found: dict[tuple[str, str], dict[str, dict[str, flo
         found[answer] = {}
         for at, (sentence, cited) in enumerate(zip(sentences, listed, strict=True)):
             needs = sentence.value.get("needs_citation", True)
-            for doc_id, support in cited or [(None, None)]:
-                where = place if support is None else f"{place}: {support.place}"
-                yield _Row(answer, str(at), doc_id, support and support.value, needs, where)
+            if not cited:
+                yield _Row(answer, str(at), None, None, needs, place)
+            for doc_id, support in cited:
+                yield _Row(answer, str(at), doc_id, support.value, needs, f"{place}: {support.place}")
 
 
 def _cited(sentence: Node) -> list[tuple[str, Node]]:

@@ -38,6 +38,8 @@ class AnswerMeasure(GradedMeasure):
     NAMES = ANSWERS
     #: The input of ``score_answers`` that the measure scores.
     INPUT: str
+    #: Command with an example of this input.
+    COMMAND: str
 
     def validate_params(self) -> None:
         raise ParameterError(
@@ -82,7 +84,7 @@ class NuggetMeasure(AnswerMeasure):
         "importance": IMPORTANCE,
         "strict": Flag("only full support counts; else partial support counts half"),
     }
-    INPUT = "assignments"
+    INPUT, COMMAND = "assignments", "answers assignments.jsonl"
 
     def weights(self, levels: Floats) -> Floats:
         """Return the weight of each nugget by its level of importance."""
@@ -105,7 +107,7 @@ class CitationMeasure(AnswerMeasure):
             default="first",
         )
     }
-    INPUT = "citations"
+    INPUT, COMMAND = "citations", "answers --citations citations.jsonl"
 
     def of_sentences(self, sentences: Sequence[Sequence[float]]) -> float:
         """Return the score of an answer from the weights of the citations of each sentence."""

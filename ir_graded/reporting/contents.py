@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -59,16 +59,17 @@ class Contents:
     #: Confidence sets for ranks by the first measure; None for one run, and with weights.
     ranks: Ranks | None
     weighted: bool
-    unjudged: Unjudged
-    #: None without samples or non-relevant documents.
-    imputed: ScoreIntervals | None
-    #: Why there are samples but no imputed scores; '' without a reason.
-    not_imputed: str
-    #: Effect of ties on each run, for the measures that ir_graded computes.
-    ties: tuple[OpenByTies, ...]
     rng: int
     command: str
     title: str = ""
+    #: None without qrels.
+    unjudged: Unjudged | None = None
+    #: None without samples or non-relevant documents.
+    imputed: ScoreIntervals | None = None
+    #: Why there are samples but no imputed scores; '' without a reason.
+    not_imputed: str = ""
+    #: Effect of ties on each run, for the measures that ir_graded computes; empty without qrels.
+    ties: tuple[OpenByTies, ...] = ()
     #: Mean rank-biased overlap of each run with the baseline; None without a baseline.
     overlap: list[float] | None = None
 
@@ -95,16 +96,12 @@ class Contents:
         return (order[0], order[1]) if len(order) > 1 else None
 
 
-def collect(  # noqa: PLR0913  # those of report
-    measures: list[Measure],
-    qrels: Any,
-    runs: Any,
+def of_scores(  # noqa: PLR0913  # those of report
+    scores: Scores,
     *,
     baseline: str | None,
     confidence: float,
     n_resamples: int,
-    n_samples: int,
-    depth: int | None,
     rng: int,
     test: str,
     correction: str | None,
@@ -112,7 +109,37 @@ def collect(  # noqa: PLR0913  # those of report
     command: str,
     title: str,
 ) -> Contents:
+    """Compute the results that follow from scores; arguments and errors are those of ``Scores.report``."""
+    baseline = _baseline(baseline, dict.fromkeys(scores.runs))
+    intervals = confidence_intervals(
+        scores, confidence=confidence, n_resamples=n_resamples, weights=weights, rng=rng
+    )
+    alpha = round(1 - confidence, 12)
+    tests, of_ranks = None, None
+    if baseline is not None:
+        tests = differences(
+            scores, baseline, test=test, correction=correction, alpha=alpha, weights=weights, rng=rng
+        )
+    if len(scores.runs) > 1 and weights is None:
+        with warnings.catch_warnings():
+            # With too few topics, all ranks are possible, which the page shows.
+            warnings.simplefilter("ignore", TooFewTopicsWarning)
+            of_ranks = ranks(scores, alpha=alpha, rng=rng)
+    return Contents(scores, intervals, baseline, tests, of_ranks, weights is not None, rng, command, title)
+
+
+def collect(
+    measures: list[Measure],
+    qrels: Any,
+    runs: Any,
+    *,
+    baseline: str | None,
+    n_samples: int,
+    depth: int | None,
+    **options: Any,
+) -> Contents:
     """Compute all results of a report; arguments and errors are those of ``report``."""
+    confidence, rng = options["confidence"], options["rng"]
     named = {_writable(name): run for name, run in named_runs(runs).items()}
     baseline = _baseline(baseline, named)
     if depth is not None and not n_samples:
@@ -132,22 +159,8 @@ def collect(  # noqa: PLR0913  # those of report
 
     scores, found = request.scores(unjudged_and_ties, LOWEST_JUDGED, progress=None)
     shares, ties = zip(*found, strict=True)
-    intervals = confidence_intervals(
-        scores, confidence=confidence, n_resamples=n_resamples, weights=weights, rng=rng
-    )
-    alpha = round(1 - confidence, 12)
-    tests, of_ranks, overlap = None, None, None
-    if baseline is not None:
-        overlap = overlaps_with(baseline, request.runs, request.judgments)
-        tests = differences(
-            scores, baseline, test=test, correction=correction, alpha=alpha, weights=weights, rng=rng
-        )
-    if len(scores.runs) > 1 and weights is None:
-        with warnings.catch_warnings():
-            # With too few topics, all ranks are possible, which the page shows.
-            warnings.simplefilter("ignore", TooFewTopicsWarning)
-            of_ranks = ranks(scores, alpha=alpha, rng=rng)
-    unjudged = unjudged_of(request, _DEPTHS, shares)
+    contents = of_scores(scores, baseline=baseline, **options)
+    overlap = None if baseline is None else overlaps_with(baseline, request.runs, request.judgments)
     imputed, not_imputed = None, ""
     if n_samples:
         try:
@@ -155,21 +168,13 @@ def collect(  # noqa: PLR0913  # those of report
         except OnlyRelevantError as error:
             not_imputed = str(error)
             warn_caller(not_imputed)
-    return Contents(
-        scores,
-        intervals,
-        baseline,
-        tests,
-        of_ranks,
-        weights is not None,
-        unjudged,
-        imputed,
-        not_imputed,
-        ties,
-        rng,
-        command,
-        title,
-        overlap,
+    return replace(
+        contents,
+        unjudged=unjudged_of(request, _DEPTHS, shares),
+        imputed=imputed,
+        not_imputed=not_imputed,
+        ties=ties,
+        overlap=overlap,
     )
 
 

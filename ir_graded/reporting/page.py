@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -19,7 +19,9 @@ from ir_graded._utils.extras import extra
 from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.evaluation.score_intervals import MOST_IMPUTED
+from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.ties import OpenByTies
+from ir_graded.evaluation.unjudged import Unjudged
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.io.values import as_text
 from ir_graded.measures.parsing import read_measures
@@ -29,7 +31,7 @@ from ir_graded.meta.paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES
 from ir_graded.plots import scores as plots
 from ir_graded.plots.style import matplotlib, plural, svg
 
-from .contents import Contents, collect, note, versions
+from .contents import Contents, collect, note, of_scores, versions
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Figure
@@ -61,9 +63,10 @@ def of_measures(contents: Contents) -> Iterator[Picture]:
             yield _differences(contents, at, name, *pair)
 
 
-def of_unjudged(contents: Contents) -> Picture:
-    """Return the picture of unjudged documents over the ranks."""
-    found = contents.unjudged
+def of_unjudged(found: Unjudged | None) -> Picture | None:
+    """Return the picture of unjudged documents over the ranks; None without qrels."""
+    if found is None:
+        return None
     depth = found.depths[0]
     first = found.share[:, 0]
     alt = "Nothing was retrieved."
@@ -182,13 +185,28 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
     options |= {"weights": weights, "title": title}
+    given = [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs")]
+    command = _call("ir_graded.report", given, options)
+    write_report(chosen, qrels, runs, path, **options, command=command)
+
+
+def report_scores(scores: Scores, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write the page of ``Scores.report``."""
+    command = _call("scores.report", [], options)
+    _write(path, options["rng"], lambda: of_scores(scores, **options, command=command))
+
+
+def _call(function: str, given: list[str], options: dict[str, Any]) -> str:
+    """Return a call as code, without options that have their usual value."""
     usual = {"test": "randomisation", "title": ""}
+    weights = options["weights"]
     shown = options | {"weights": None if weights is None else short_repr(weights)}
-    given = [f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value]
-    call = ", ".join(
-        [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'", *given]
-    )
-    write_report(chosen, qrels, runs, path, **options, command=f"ir_graded.report({call})")
+    given = [
+        *given,
+        "'report.html'",
+        *(f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value),
+    ]
+    return f"{function}({', '.join(given)})"
 
 
 def _shown(source: Any, name: str) -> str:
@@ -204,13 +222,16 @@ def write_report(
     measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, rng: int, **options: Any
 ) -> None:
     """Write a report as ``report`` does, with the ``command`` that the page shows."""
+    _write(path, rng, lambda: collect(measures, qrels, runs, rng=rng, **options))
+
+
+def _write(path: str | os.PathLike[str], rng: int, contents: Callable[[], Contents]) -> None:
     extra("jinja2", "report")
     matplotlib()
     if isinstance(rng, np.random.Generator):
         raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
     place = check_writable(path)
-    contents = collect(measures, qrels, runs, rng=rng, **options)
-    write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
+    write_whole(place, render(contents()).encode("utf-8", errors="backslashreplace"))
 
 
 def render(contents: Contents) -> str:
@@ -234,7 +255,7 @@ def render(contents: Contents) -> str:
             cells=cells,
             most_imputed=MOST_IMPUTED,
             pictures=list(of_measures(contents)),
-            unjudged_picture=of_unjudged(contents),
+            unjudged_picture=of_unjudged(contents.unjudged),
             notes=[note(measure) for measure in scores.measures],
             versions=versions(),
             level=f"{100 * contents.intervals.confidence:g}%",
@@ -278,7 +299,7 @@ class Cell:
     detectable: float | None = None
 
 
-def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
+def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies | None]]:
     """Yield runs, best first by the first measure, with their cells and the effect of ties."""
     found, tests = contents.intervals, contents.tests
     rows = () if tests is None else zip(tests.run, tests.measure, range(len(tests.run)), strict=True)
@@ -297,7 +318,7 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies]]:
             verdict = ("better" if difference > 0 else "worse") if tests.significant[row] else ""
             words = f"p < 0{p[1:]}" if p.startswith("<") else f"p = {p}"
             cells.append(Cell(mean, low, high, difference, words, verdict, float(detectable[row])))
-        yield str(run), cells, contents.ties[number]
+        yield str(run), cells, contents.ties[number] if contents.ties else None
 
 
 def of_ranks(contents: Contents) -> dict[str, tuple[str, bool]]:

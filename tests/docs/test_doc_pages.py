@@ -12,7 +12,7 @@ from doc_blocks import DOCS
 
 from ir_graded import explain, meta
 from ir_graded.cli.main import commands
-from ir_graded.measures import PROPERTIES, REGISTRY
+from ir_graded.measures import ANSWERS, NAMES, PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.params import MAX_REL, REQUIRED_CUTOFF
@@ -60,8 +60,20 @@ def test_the_page_lists_the_properties_that_hold(name, pages):
         assert f"Here {reason}:\n\n>>> " in text
 
 
+@pytest.mark.parametrize("name", sorted({measure.NAME for measure in ANSWERS.values()}))
+def test_every_measure_of_answers_has_a_page_without_a_ranking(name, pages):
+    page = pages[measure_pages.slug(name)]
+    for part in (ANSWERS[name].SHORT_DESC, ".. math::", "score_answers", "When to use it", "Source\n------"):
+        assert part in page.text
+    assert all(f"``{alias}``" in page.text for alias, one in ANSWERS.items() if one.NAME == name != alias)
+    assert not page.pictures
+    assert "Worked example" not in page.text
+    assert "Properties" not in page.text
+    assert f":ref:`{name} <measure-{measure_pages.slug(name)}>`" in measure_pages.index()
+
+
 def test_page_names_are_unique(pages):
-    assert len(pages) == len(MEASURES)
+    assert len(pages) == len({measure.NAME for measure in NAMES.values()})
 
 
 def test_a_measure_without_a_section_fails_the_build():

@@ -16,7 +16,7 @@ import click
 from ir_measures.measures import ParamInfo
 
 from ir_graded.cli.main import commands
-from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded.measures import NAMES as READ, GradedMeasure
 
 STORED = Path(__file__).with_name("public_api.txt")
 COMMAND = "python tests/project/public_api.py"
@@ -63,7 +63,7 @@ def listing():
         loaded = import_module(module)
         lines = [line for name in sorted(names_of(module)) for line in _lines(name, getattr(loaded, name))]
         parts.append(_section(module, lines))
-    read = [f"{name} -> {measure!r}" for name, measure in sorted(REGISTRY.items())]
+    read = [f"{name} -> {measure!r}" for name, measure in sorted(READ.items())]
     parts.append(_section("names in measure strings", read))
     context = click.Context(commands, **commands.context_settings)
     parts.append(_section("command line", list(_command("ir_graded", commands, context))))

@@ -89,13 +89,14 @@ def test_passages_score_as_on_one_machine(spark):
     run = spark.createDataFrame(rows, f"{ids}, score double, {span}")
     import pandas as pd
 
+    measures = ["MAgP", "gP@3", "Q", "CharR(budget=150)", "U(L=900,of='characters')", "U(L=900)"]
     expected = ir_graded.evaluate(
-        ["MAgP", "gP@3", "Q"],
+        measures,
         pd.DataFrame(spans, columns=names),
         pd.DataFrame(rows, columns=["query_id", "doc_id", "score", "start", "length"]),
     )
     for broadcast in (True, False):
-        found = evaluate(["MAgP", "gP@3", "Q"], qrels, run, broadcast=broadcast)
+        found = evaluate(measures, qrels, run, broadcast=broadcast)
         same(table(found), expected_table(expected))
 
 
