@@ -146,13 +146,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets}
-    given |= {"lengths": lengths, "beyond": beyond}
-    if lengths is None:
-        request = Request(measures, qrels, runs, **given)
-    else:
-        qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
-        request = Request(measures, qrels, **given)
-        request.take(runs)
+    request = Request(measures, qrels, runs, **given, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
 
@@ -244,17 +238,6 @@ def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any
     return with_lengths(judged, known), {name: with_lengths(run, known) for name, run in found.items()}
 
 
-def _annotated(qrels: Any, intents: Any, nuggets: Any) -> Any:
-    """Return qrels with probabilities of intents and lists of nuggets, if they are given."""
-    judged = qrels if intents is None else add_intents(qrels, intents)
-    if nuggets is None:
-        return judged
-    judged, note = add_nuggets(judged, nuggets)
-    if note:
-        warn_caller(note)
-    return judged
-
-
 _LATER = object()
 
 
@@ -284,19 +267,11 @@ class Request:
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
-        judged = _annotated(qrels, intents, nuggets)
+        if lengths is not None and runs is not _LATER:
+            qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
         self._check_ends: Callable[[Any], None] | None = None
-        if lengths is not None:
-            from ir_graded.io.lengths import end_check
-
-            self._check_ends = end_check(lengths, beyond)
-            if beyond == "raise" and not isinstance(judged, Mapping):
-                judged = table_of("qrels", judged)
-                if judged.passage is not None:
-                    # Empty spans name no text: a topic without gold has one without a document.
-                    self._check_ends(judged[np.flatnonzero(judged.passage.length)])
-        if not isinstance(judged, Judgments):
-            judged = prepare_qrels(judged, wanted_columns(self.measures))
+        judged = qrels if intents is None else add_intents(qrels, intents)
+        judged = self._prepared(judged, nuggets, lengths, beyond)
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
@@ -307,7 +282,27 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(named_runs(runs))
+            self.take(named_runs(runs) if lengths is None else runs)
+
+    def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
+        """Return the qrels with the nuggets, prepared."""
+        judged = qrels
+        if nuggets is not None:
+            judged, note = add_nuggets(judged, nuggets)
+            if note:
+                warn_caller(note)
+        if lengths is not None:
+            from ir_graded.io.lengths import end_check
+
+            self._check_ends = end_check(lengths, beyond)
+            if beyond == "raise" and not isinstance(judged, Mapping):
+                judged = table_of("qrels", judged)
+                if judged.passage is not None:
+                    # Empty spans name no text: a topic without gold has one without a document.
+                    self._check_ends(judged[np.flatnonzero(judged.passage.length)])
+        if isinstance(judged, Judgments):
+            return judged
+        return prepare_qrels(judged, wanted_columns(self.measures))
 
     def take(self, runs: dict[str, Any]) -> None:
         """Take the runs by name, and warn if the first one and the qrels look swapped."""

@@ -101,7 +101,7 @@ class GradedEvaluator(Evaluator):
                 warn_caller(doubt)
             for facet in scorer.needs:
                 if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
-                    hint = judgments.hint if facet is SPAN else ""
+                    hint = (judgments.hint or hint_on(scorer, facet)) if facet is SPAN else ""
                     raise InputError(facet.refusal(measure, "qrels", hint))
         self._check_intents()
         if judgments.note_on_importance:
@@ -148,7 +148,7 @@ class GradedEvaluator(Evaluator):
         for measure, scorer in self.scorers.items() if judged_run.n_retrieved.any() else ():
             for facet in scorer.needs:
                 if "run" in facet.of and not judged_run.has(facet):
-                    raise InputError(facet.refusal(measure, "run"))
+                    raise InputError(facet.refusal(measure, "run", hint_on(scorer, facet)))
         return Views(self.judgments.levels, judged_run)
 
     def scores_of(self, judged_run: JudgedRun) -> dict[Measure, Floats]:
@@ -176,6 +176,12 @@ class GradedEvaluator(Evaluator):
         if note := note_on_ranks(self.judgments, judged_run, self.by_default):
             warn_caller("".join(note))
         return judged_run
+
+
+def hint_on(scorer: Scorer, facet: Facet) -> str:
+    """Return how a measure of rows scores documents without passages; empty for other columns."""
+    of_rows = scorer.NEEDS_ROWS and facet.kind == "span"
+    return "for whole documents, give evaluate their lengths" if of_rows else ""
 
 
 def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None:
@@ -286,8 +292,11 @@ def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -
         needed = ["passages"] if "passages" in refused and of_passages else []
         needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
         if needed:
+            # Functions that refuse ties are those of unjudged documents.
+            of_text = scorer.NEEDS_ROWS and "ties" in refused
+            why = ": text outside the gold text is not relevant, so nothing is unjudged" if of_text else ""
             raise ParameterError(
-                f"{measure} needs {' and '.join(needed)}, which {purpose} does not use; "
+                f"{measure} needs {' and '.join(needed)}, which {purpose} does not use{why}; "
                 "use ir_graded.evaluate"
             )
         if "ties" in refused and scorer.ties != TIES.default:

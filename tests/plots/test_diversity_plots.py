@@ -183,6 +183,28 @@ def test_cutoffs_are_means_of_each_run_in_order():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_cutoffs_may_be_budgets():
+    qrels = QRELS.assign(start=0, length=10)
+    runs = {
+        name: pd.DataFrame({"query_id": "q", "doc_id": [*run["q"]], "score": [*run["q"].values()]})
+        for name, run in RUNS.items()
+    }
+    runs = {name: run.assign(start=0, length=10, tokens=3) for name, run in runs.items()}
+    names = [f"NuggetR(budget={budget},rel=2)" for budget in (30, 10, 20)]
+    scores = ir_graded.evaluate([*names, "NuggetR(rel=2)@2", "CharR(budget=7,unit='tokens')"], qrels, runs)
+    (ax,) = plots.cutoffs(scores).axes
+    for line in ax.get_lines():
+        means = scores.mean().loc[line.get_label()]
+        assert steps(line) == [(b, means[f"NuggetR(budget={b},rel=2)"]) for b in (10, 20, 30)]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("budget", "mean NuggetR(rel=2)")
+    (ax,) = plots.cutoffs(scores, "NuggetR(rel=2)").axes
+    assert (ax.get_xlabel(), len(steps(ax.get_lines()[0]))) == ("cutoff k", 1)
+    assert len(plots.cutoffs(scores, "CharR(budget=9,unit='tokens')").axes[0].get_lines()) == 2
+    with pytest.raises(InputError, match="no cutoffs of CharR, only"):
+        plots.cutoffs(scores, "CharR")
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_names_with_dollars_and_of_any_length_are_drawn():
     name = "$x" * 40
     qrels = pd.concat([QRELS[3:4].assign(iteration=intent) for intent in (name, name[1:])])

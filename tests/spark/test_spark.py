@@ -89,15 +89,8 @@ def test_passages_score_as_on_one_machine(spark):
     run = spark.createDataFrame(rows, f"{ids}, score double, {span}")
     import pandas as pd
 
-    measures = [
-        "MAgP",
-        "gP@3",
-        "Q",
-        "CharR@3",
-        "Q(ranks='rows')",
-        "nDCG(ranks='rows')@3",
-        "Bpref(ranks='rows')",
-    ]
+    measures = ["MAgP", "gP@3", "Q", "CharR@3", "CharR(budget=150)", "U(L=900,of='characters')", "U(L=900)"]
+    measures += ["Q(ranks='rows')", "nDCG(ranks='rows')@3", "Bpref(ranks='rows')"]
     expected = ir_graded.evaluate(
         measures,
         pd.DataFrame(spans, columns=names),
