@@ -202,9 +202,7 @@ ANSWER_TRAPS = [
     lambda measure: lists(
         *(measure, [ir_measures.Qrel("1", "a", 1, "vital1")], {"1": {"a": 1.0}}), nuggets=nuggets(*_TWO)
     ),
-    lambda measure: lists(
-        measure, _ROWS.assign(relevance=[1, 0, 1]), _ROWS.assign(score=[3, 2, 1])
-    ),
+    lambda measure: lists(measure, _ROWS.assign(relevance=[1, 0, 1]), _ROWS.assign(score=[3, 2, 1])),
 ]
 
 
