@@ -206,9 +206,12 @@ ANSWER_TRAPS = [
 ]
 
 
+_OF_ANSWERS = rows(PAGE, "answer-traps")
+
+
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning", "ignore::UserWarning")
 @pytest.mark.parametrize(
-    ("row", "score"), zip(rows(PAGE, "answer-traps"), ANSWER_TRAPS, strict=True), ids=lambda case: case[2]
+    ("row", "score"), [*zip(_OF_ANSWERS, ANSWER_TRAPS, strict=True)], ids=[row[2] for row in _OF_ANSWERS]
 )
 def test_values_that_differ_from_tools_for_answers_are_as_listed(row, score):
     *_, measure, _, here = (cell.strip("`") for cell in row)
