@@ -304,7 +304,7 @@ class _Union:
         for name in maps:
             number_of(name, list(sets), "maps")
         sets = {n: one if isinstance(one, Mapping) else table_of("qrels", one) for n, one in sets.items()}
-        tables = {n: one for n, one in sets.items() if not isinstance(one, Mapping) and one.passage}
+        tables = {n: one for n, one in sets.items() if getattr(one, "passage", None) is not None}
         if tables and len(tables) < len(sets):
             without = next(name for name in sets if name not in tables)
             raise InputError(
