@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Callable
@@ -396,6 +397,28 @@ def large(run: Run) -> None:
     )
 
 
+def assignments(run: Run) -> None:
+    """Compare score_answers with json.loads of the lines of its files."""
+    topics = run.store.topics(301)
+    files, listed = workloads.assignments(run.store.folder, topics)
+    lines = [line for file in files for line in file.read_bytes().splitlines()]
+    score = partial(ir_graded.score_answers, ["vital_score", "all_score"], files)
+    run.report.title(f"Answers: 3 runs x {topics} topics, 20 nuggets an answer")
+    figures = run.measure(
+        {
+            "json.loads of the lines": lambda: [*map(json.loads, lines)],
+            "score_answers": score,
+            "score_answers, lists of nuggets": partial(score, nuggets=listed),
+        }
+    )
+    least, ours = (one.seconds for one in [*figures.values()][:2])
+    run.report.write(
+        f"- score_answers takes {ours / least:.1f} times as long as json.loads; wanted: at most 3."
+    )
+    same = (score().values == score(nuggets=listed).values).all()
+    run.report.check("all nuggets are assigned, so lists of them change no score", bool(same))
+
+
 def growth(run: Run) -> None:
     """Measure time against sizes and the number of measures, and the time of each stage."""
     report, store = run.report, run.store
@@ -496,6 +519,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
         ties,
         intents,
         answers,
+        assignments,
         classics,
         runs,
         unjudged,

@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
-from ir_graded.core.facets import INTENT
+from ir_graded.core.facets import INTENT, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import (
     add_intents,
@@ -267,8 +267,11 @@ class Request:
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
-        if lengths is not None and runs is not _LATER:
-            qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
+        if runs is not _LATER:
+            runs = named_runs(runs)
+            needed = {facet.name for scorer in scorers.values() for facet in scorer.needs}
+            if lengths is not None and SPAN.name in needed:
+                qrels, runs = whole_documents(qrels, runs, lengths)
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels if intents is None else add_intents(qrels, intents)
         judged = self._prepared(judged, nuggets, lengths, beyond)
@@ -282,7 +285,7 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(named_runs(runs) if lengths is None else runs)
+            self.take(runs)
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""
