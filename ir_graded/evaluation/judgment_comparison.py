@@ -15,7 +15,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints, whole_total
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.io.assignments import is_assignments, read_assignments
+from ir_graded.io.assignments import is_assignments, nugget_assignments
 from ir_graded.io.lengths import end_check, read_lengths
 from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
 from ir_graded.matching.match import prepare_qrels
@@ -245,7 +245,8 @@ def _compare_assignments(
 ) -> JudgmentComparison:
     """Compare assignments of nuggets to answers: support as levels 2, 1, 0, and conclusions by scores."""
     keys = ["run", "query_id", "nugget"]
-    first, second = (read_assignments(one) for one in (a, b))
+    found_a, found_b = nugget_assignments(a), nugget_assignments(b)
+    first, second = found_a.frame(), found_b.frame()
     labels = first.merge(second, on=keys, how="outer", suffixes=(" a", " b"))
     columns = 2 * labels[["assignment a", "assignment b"]].set_axis(["a", "b"], axis=1)
     shared = labels.loc[columns.notna().all(axis=1), keys]
@@ -256,6 +257,8 @@ def _compare_assignments(
         )
     found = agreement(columns, topics=labels["query_id"].tolist(), **{**of_labels, "reference": "a"})
     if measures is None:
+        for note in dict.fromkeys(found_a.notes + found_b.notes):
+            warn_caller(note)
         return JudgmentComparison(found, {})
     sources = (first.merge(shared), second.merge(shared)) if pairs == "shared" else (a, b)
     of_a, of_b = (matrices_by_measure(score_answers(measures, one)) for one in sources)
@@ -304,7 +307,7 @@ class _Union:
         for name in maps:
             number_of(name, list(sets), "maps")
         sets = {n: one if isinstance(one, Mapping) else table_of("qrels", one) for n, one in sets.items()}
-        tables = {n: one for n, one in sets.items() if not isinstance(one, Mapping) and one.passage}
+        tables = {n: one for n, one in sets.items() if getattr(one, "passage", None) is not None}
         if tables and len(tables) < len(sets):
             without = next(name for name in sets if name not in tables)
             raise InputError(

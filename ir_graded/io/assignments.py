@@ -195,6 +195,14 @@ class Nuggets:
     def __len__(self) -> int:
         return len(self.nugget)
 
+    def frame(self) -> pd.DataFrame:
+        """Return the rows as a frame."""
+        import pandas as pd
+
+        texts = {"query_id": self.query_id, "run": self.run, "nugget": self.nugget}
+        columns = {name: pd.Series(values, dtype="str") for name, values in texts.items()}
+        return pd.DataFrame({**columns, "importance": self.importance, "assignment": self.credit})
+
     def describe(self, row: int) -> str:
         """Describe a row by run, topic, nugget and place."""
         run = f"run {self.run[row]!r}, " if self.run[row] else ""
@@ -431,11 +439,7 @@ def read_assignments(paths: Any) -> pd.DataFrame:
         0        1  llama  founded in 2004         2.0         1.0
         1        1  llama       non-profit         1.0         0.5
     """
-    import pandas as pd
-
     found = nugget_assignments(paths)
     if found.notes:
         warnings.warn(" ".join(found.notes), CoverageWarning, stacklevel=2)
-    texts = {"query_id": found.query_id, "run": found.run, "nugget": found.nugget}
-    columns = {name: pd.Series(values, dtype="str") for name, values in texts.items()}
-    return pd.DataFrame({**columns, "importance": found.importance, "assignment": found.credit})
+    return found.frame()

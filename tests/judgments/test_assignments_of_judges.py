@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import ir_graded
-from ir_graded import InputError, NoSharedTopicsError, meta
+from ir_graded import CoverageWarning, InputError, NoSharedTopicsError, meta
 
 LABELS = ("not_support", "partial_support", "support")
 RUNS = ("x", "y", "z")
@@ -110,6 +110,16 @@ def test_shared_nuggets_are_those_of_both_sets():
     found = ir_graded.compare_judgments(one, two, MEASURES, test="t")
     assert (found.conclusions["b"].means_a != found.conclusions["b"].means_b).any()
     assert found.agreement.covered[0].sum(axis=0).tolist() == [12, 0, 48]
+
+
+@pytest.mark.parametrize("measures", [None, "all_score"])
+def test_other_labels_warn_once(measures):
+    rows = answers(1)
+    rows[0]["nuggets"][0]["assignment"] = "maybe"
+    with pytest.warns(CoverageWarning, match="1 of 60 nuggets have an assignment other than") as caught:
+        found = ir_graded.compare_judgments(rows, answers(1), measures, n_resamples=5)
+    assert [one.filename for one in caught] == [__file__]
+    assert found.agreement.counts.sum() == 60
 
 
 @pytest.mark.parametrize(
