@@ -146,7 +146,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets}
-    request = Request(measures, qrels, runs, **given, lengths=lengths, beyond=beyond)
+    request = Request(read_measures(measures), qrels, runs, **given, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
 
@@ -267,11 +267,10 @@ class Request:
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
-        if runs is not _LATER:
-            runs = named_runs(runs)
-            needed = {facet.name for scorer in scorers.values() for facet in scorer.needs}
-            if lengths is not None and SPAN.name in needed:
-                qrels, runs = whole_documents(qrels, runs, lengths)
+        needed = {facet.name for scorer in scorers.values() for facet in scorer.needs}
+        by_name: Callable[[Any], dict[str, Any]] = named_runs
+        if lengths is not None and runs is not _LATER and SPAN.name in needed:
+            (qrels, runs), by_name = whole_documents(qrels, named_runs(runs), lengths), dict
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels if intents is None else add_intents(qrels, intents)
         judged = self._prepared(judged, nuggets, lengths, beyond)
@@ -285,7 +284,7 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(runs)
+            self.take(by_name(runs))
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""
