@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 import peers
 import stages
+import workloads
 from ir_measures.providers import registry
 from report import Report, milliseconds
 from timing import Figure, in_turn, output_of, process
@@ -395,7 +397,29 @@ def large(run: Run) -> None:
     )
 
 
-def answers(run: Run) -> None:
+def assignments(run: Run) -> None:
+    """Compare score_answers with json.loads of the lines of its files."""
+    topics = run.store.topics(301)
+    files, listed = workloads.assignments(run.store.folder, topics)
+    lines = [line for file in files for line in file.read_bytes().splitlines()]
+    score = partial(ir_graded.score_answers, ["vital_score", "all_score"], files)
+    run.report.title(f"Answers: 3 runs x {topics} topics, 20 nuggets an answer")
+    figures = run.measure(
+        {
+            "json.loads of the lines": lambda: [*map(json.loads, lines)],
+            "score_answers": score,
+            "score_answers, lists of nuggets": partial(score, nuggets=listed),
+        }
+    )
+    least, ours = (one.seconds for one in [*figures.values()][:2])
+    run.report.write(
+        f"- score_answers takes {ours / least:.1f} times as long as json.loads; wanted: at most 3."
+    )
+    same = (score().values == score(nuggets=listed).values).all()
+    run.report.check("all nuggets are assigned, so lists of them change no score", bool(same))
+
+
+def budgets(run: Run) -> None:
     """Compare NuggetR, U and budgets with CharR."""
     topics = run.store.topics(472)
     run.report.title(f"Nuggets and budgets: {topics} topics x 20 chunks")
@@ -478,7 +502,8 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
         classics,
         runs,
         unjudged,
-        answers,
+        assignments,
+        budgets,
         large,
         growth,
     )

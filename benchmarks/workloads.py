@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
 import shutil
 from collections import defaultdict
@@ -370,6 +371,31 @@ def passages(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         relevance=rng.integers(0, 2, len(judged)), start=rng.integers(0, 50_000, len(judged))
     )
     return qrels, run
+
+
+def assignments(folder: Path, topics: int) -> tuple[list[Path], Path]:
+    """Write the assignments of three runs, and the lists of nuggets, as nuggetizer does."""
+    rng = np.random.default_rng(5)
+    words = np.array(["".join(rng.choice([*"abcdefghij"], size)) for size in rng.integers(3, 10, 2_000)])
+    lists = [
+        [
+            {"text": " ".join(rng.choice(words, 5)), "importance": ("vital", "okay")[number % 2]}
+            for number in range(20)
+        ]
+        for _ in range(topics)
+    ]
+    labels = np.array(["support", "partial_support", "not_support"])
+    files = {folder / f"answers {run}.jsonl": run for run in "abc"}
+    for file, run in files.items():
+        with file.open("w", encoding="utf-8") as out:
+            for topic, listed in enumerate(lists):
+                found = zip(listed, rng.choice(labels, len(listed)).tolist(), strict=True)
+                nuggets = [{**one, "assignment": label} for one, label in found]
+                out.write(json.dumps({"qid": str(topic), "run_id": run, "nuggets": nuggets}) + "\n")
+    place = folder / "nuggets.jsonl"
+    lines = [json.dumps({"qid": str(topic), "nuggets": listed}) for topic, listed in enumerate(lists)]
+    place.write_text("\n".join(lines), encoding="utf-8")
+    return [*files], place
 
 
 def chunks(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:

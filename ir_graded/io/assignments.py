@@ -252,7 +252,7 @@ class _Rows:
         """Return texts and labels of an object. Raises InputError with the path of a value that is wrong."""
         try:
             columns = [[one[key] for one in record["nuggets"]] for key in self.keys]
-            if all({*map(type, column)} <= {str} for column in columns):
+            if type(record["nuggets"]) is list and all({*map(type, column)} <= {str} for column in columns):
                 return columns
         except (KeyError, TypeError):
             pass

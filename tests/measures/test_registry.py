@@ -11,7 +11,7 @@ from reference import ranked
 
 import ir_graded
 from ir_graded.evaluation import provider
-from ir_graded.measures import REGISTRY, GradedMeasure, base, params
+from ir_graded.measures import NAMES, REGISTRY, GradedMeasure, base, params
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.base import register as register_classic
 from ir_graded.measures.documentation import cited, sections
@@ -104,7 +104,8 @@ def test_measures_have_a_reference_and_strategies():
 def test_exported_measures_are_registered():
     exported = [vars(ir_graded).get(name) for name in ir_graded.__all__]
     measures = [measure for measure in exported if isinstance(measure, GradedMeasure)]
-    assert sorted(map(id, measures)) == sorted(map(id, MEASURES.values()))  # each once
+    registered = {measure.NAME: NAMES[measure.NAME] for measure in NAMES.values()}
+    assert sorted(map(id, measures)) == sorted(map(id, registered.values()))  # each once
 
 
 def test_a_name_is_registered_once():
