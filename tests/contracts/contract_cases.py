@@ -48,7 +48,6 @@ from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.documentation import sections
-from ir_graded.measures.params import LevelTable
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if SPAN in m.NEEDS})]
 
@@ -269,12 +268,7 @@ def having(name):
 
 def tables(measure):
     """Return the measure's parameters that map levels to numbers."""
-    supported = measure.SUPPORTED_PARAMS
-    return [
-        value
-        for name, value in measure.params.items()
-        if isinstance(supported[name], LevelTable) or isinstance(value, dict)
-    ]
+    return [value for value in measure.params.values() if isinstance(value, dict)]
 
 
 def gain(measure, level):
