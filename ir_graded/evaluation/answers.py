@@ -10,8 +10,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, did_you_mean, format_ids
-from ir_graded.io.assignments import Nuggets, nugget_assignments, nugget_lists
-from ir_graded.io.citations import read_citations
+from ir_graded.io.assignments import Nuggets, nugget_assignments, nugget_lists, read_citations
 from ir_graded.measures.answers import AnswerMeasure, CitationMeasure, NuggetMeasure
 from ir_graded.measures.parsing import read_measures
 from ir_graded.plots.style import plural
@@ -134,10 +133,9 @@ _Rows = tuple[Floats, Floats, Ints]
 
 def _own_rows(found: Nuggets, runs: Mapping[str, int], topics: Mapping[str, int]) -> _Rows:
     """Return the nuggets of each answer as they are in its own list."""
-    pairs = zip(found.run, found.query_id, strict=True)
-    answer = np.array([runs[run] * len(topics) + topics[topic] for run, topic in pairs], dtype=np.int64)
+    answers = np.array([runs[run] * len(topics) + topics[topic] for run, topic in found.answers])
+    answer = np.repeat(answers, np.diff(found.bounds))
     order = np.argsort(answer, kind="stable")
-    assert found.credit is not None  # noqa: S101  # for the type checker
     return found.importance[order], found.credit[order], answer[order]
 
 
@@ -157,7 +155,6 @@ def _listed_rows(
     texts = [(listed.query_id[at], listed.nugget[at]) for at in order.tolist()]
     place = {text: at for at, text in enumerate(texts)}
     credit = np.zeros((len(runs), len(texts)))
-    assert found.credit is not None  # noqa: S101  # for the type checker
     rows = zip(found.run, found.query_id, found.nugget, found.credit.tolist(), strict=True)
     for row, (run, query_id, nugget, of_nugget) in enumerate(rows):
         at = place.get((query_id, nugget))
@@ -172,18 +169,18 @@ def _listed_rows(
 
 def _note_on_lists(found: Nuggets) -> Iterator[str]:
     """Yield a sentence if runs have different nuggets for a topic."""
-    lists: dict[tuple[str, str], list[tuple[str, float]]] = {key: [] for key in found.answers}
-    levels = np.nan_to_num(found.importance, nan=-np.inf).tolist()
-    for run, topic, nugget, level in zip(found.run, found.query_id, found.nugget, levels, strict=True):
-        lists[run, topic].append((nugget, level))
-    first: dict[str, tuple[str, list[tuple[str, float]]]] = {}
+    first: dict[str, tuple[str, list[str], list[float]]] = {}
     differ: dict[str, str] = {}
-    for (run, topic), nuggets in lists.items():
-        other, theirs = first.setdefault(topic, (run, nuggets))
-        if theirs != nuggets and sorted(theirs) != sorted(nuggets):
-            differ.setdefault(
-                topic, f"{topic!r}: {other!r} has {len(theirs)} nuggets, {run!r} has {len(nuggets)}"
-            )
+    levels = np.nan_to_num(found.importance, nan=-np.inf).tolist()
+    bounds = found.bounds.tolist()
+    for at, (run, topic) in enumerate(found.answers):
+        own = run, found.nugget[bounds[at] : bounds[at + 1]], levels[bounds[at] : bounds[at + 1]]
+        other = first.setdefault(topic, own)
+        if other[1:] != own[1:] and sorted(zip(*own[1:], strict=True)) != sorted(
+            zip(*other[1:], strict=True)
+        ):
+            words = f"{topic!r}: {other[0]!r} has {len(other[1])} nuggets, {run!r} has {len(own[1])}"
+            differ.setdefault(topic, words)
     if differ:
         yield (
             f"Runs have different nuggets for {plural(len(differ), 'topic')}, so their divisors differ (the "
