@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -169,17 +171,14 @@ def _listed_rows(
 
 def _note_on_lists(found: Nuggets) -> Iterator[str]:
     """Yield a sentence if runs have different nuggets for a topic."""
-    first: dict[str, tuple[str, list[str], list[float]]] = {}
+    first: dict[str, tuple[str, list[tuple[str, float]]]] = {}
     differ: dict[str, str] = {}
-    levels = np.nan_to_num(found.importance, nan=-np.inf).tolist()
-    bounds = found.bounds.tolist()
-    for at, (run, topic) in enumerate(found.answers):
-        own = run, found.nugget[bounds[at] : bounds[at + 1]], levels[bounds[at] : bounds[at + 1]]
-        other = first.setdefault(topic, own)
-        if other[1:] != own[1:] and sorted(zip(*own[1:], strict=True)) != sorted(
-            zip(*other[1:], strict=True)
-        ):
-            words = f"{topic!r}: {other[0]!r} has {len(other[1])} nuggets, {run!r} has {len(own[1])}"
+    rows = [*zip(found.nugget, np.nan_to_num(found.importance, nan=-np.inf).tolist(), strict=True)]
+    for (run, topic), (begin, end) in zip(found.answers, pairwise(found.bounds.tolist()), strict=True):
+        nuggets = rows[begin:end]
+        other, theirs = first.setdefault(topic, (run, nuggets))
+        if theirs != nuggets and sorted(theirs) != sorted(nuggets):
+            words = f"{topic!r}: {other!r} has {len(theirs)} nuggets, {run!r} has {len(nuggets)}"
             differ.setdefault(topic, words)
     if differ:
         yield (
@@ -191,9 +190,8 @@ def _note_on_lists(found: Nuggets) -> Iterator[str]:
 def _notes_on_weights(measures: Iterable[Measure], rows: _Rows, topics: list[str]) -> Iterator[str]:
     """Yield a sentence for each importance without a nugget of positive weight in a topic."""
     levels, _, answer = rows
-    for measure in {
-        str(one["importance"]): one for one in measures if isinstance(one, NuggetMeasure)
-    }.values():
+    scored = [one for one in measures if isinstance(one, NuggetMeasure)]
+    for measure in {str(one["importance"]): one for one in scored}.values():
         weighs = np.zeros(len(topics), dtype=bool)
         weighs[answer[measure.weights(levels) > 0] % len(topics)] = True
         if lacking := [topic for topic, one in zip(topics, weighs.tolist(), strict=True) if not one]:
@@ -209,29 +207,26 @@ class _AnswerCoverage(Coverage):
 
 
 def _coverage(
-    of_input: Mapping[str, Iterable[tuple[str, str]]],
-    runs: Mapping[str, int],
-    topics: Mapping[str, int],
+    of_input: Mapping[str, Collection[tuple[str, str]]],
+    runs: Iterable[str],
+    topics: Collection[str],
     notes: list[str],
 ) -> Coverage:
-    """Return the coverage; an answer is complete if each input has it."""
-    complete = {run: {*topics} for run in runs}
-    unknown: dict[str, set[str]] = {run: set() for run in runs}
+    """Return the coverage; an answer is missing if an input lacks it."""
+    missing: dict[str, set[str]] = {run: set() for run in runs}
     for name, answers in of_input.items():
-        theirs: dict[str, set[str]] = {run: set() for run in runs}
-        for run, topic in answers:
-            (theirs if topic in topics else unknown)[run].add(topic)
         lacks = {}
-        for run, present in theirs.items():
-            complete[run] &= present
-            if lacking := [topic for topic in topics if topic not in present]:
+        for run, of_run in missing.items():
+            if lacking := [topic for topic in topics if (run, topic) not in answers]:
+                of_run.update(lacking)
                 lacks[run] = (
                     f"lacks {len(lacking)} of the {len(topics)} topics in the {name} (the first is "
                     f"{lacking[0]!r}) and scores 0 on them"
                 )
         notes += of_runs(lacks, "lacks topics", "lack topics")
+    unknown = Counter(run for run, topic in {*chain(*of_input.values())} if topic not in topics)
     found = [
-        RunCoverage(len(complete[run]), len(unknown[run]), None, "", False, (), (np.nan, np.nan))
-        for run in runs
+        RunCoverage(len(topics) - len(lacking), unknown[run], None, "", False, (), (np.nan, np.nan))
+        for run, lacking in missing.items()
     ]
-    return _AnswerCoverage(tuple(runs), tuple(found), len(topics), notes_on_qrels=notes)
+    return _AnswerCoverage(tuple(missing), tuple(found), len(topics), notes_on_qrels=notes)
