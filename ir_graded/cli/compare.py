@@ -6,6 +6,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -160,7 +161,6 @@ def compare(  # one parameter an option
     baseline: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
-    fail_if: str | None,
     output: str,
     places: int,
     **chosen: Any,
@@ -177,12 +177,8 @@ def compare(  # one parameter an option
     from ir_graded.evaluation.run_comparison import compare_runs
 
     read = options.read(measures)
-    return _gate(
-        lambda: compare_runs(read, qrels, baseline, list(runs), **chosen),
-        fail_if,
-        chosen["tolerance"],
-        lambda found: _OUTPUTS[output](found, places, {"worse", fail_if or "worse"}),
-    )
+    compared = partial(compare_runs, read, qrels, baseline, list(runs))
+    return _gate(compared, output, places, **chosen)
 
 
 @click.command()
@@ -205,15 +201,12 @@ def compare(  # one parameter an option
 )
 @options.places
 @options.quiet
-def answers(  # noqa: PLR0913, PLR0917  # one parameter an option
+def answers(
     assignments: tuple[str, ...],
     measures: tuple[str, ...],
-    nuggets: str | None,
-    citations: str | None,
     save: str | None,
     by_topic: bool,
     baseline: str | None,
-    fail_if: str | None,
     output: str,
     places: int,
     **chosen: Any,
@@ -224,37 +217,29 @@ def answers(  # noqa: PLR0913, PLR0917  # one parameter an option
     Measures are NuggetScore, also by the original names such as strict_vital_score, CitationP and CitationR.
     With a --baseline the output, --fail-if and exit codes are those of `ir_graded compare`.
     """
-    if baseline is None and (given := options.given("fail_if", *chosen)):
-        raise click.UsageError(f"{given[0]} needs --baseline")
+    inputs = {name: chosen.pop(name) for name in ("nuggets", "citations")}
     formats = FORMATS if baseline is None else _OUTPUTS
+    if baseline is None and (given := options.given(*chosen)):
+        raise click.UsageError(f"{given[0]} needs --baseline")
     if output not in formats:
         raise click.UsageError(f"-o {output} is not a format here; choose from {', '.join(formats)}")
     if baseline is not None and by_topic:
         raise click.UsageError("--by-topic does not go with --baseline")
-    scores = score_answers(
-        options.read(measures), [*assignments] or None, nuggets=nuggets, citations=citations
-    )
+    scores = score_answers(options.read(measures), [*assignments] or None, **inputs)
     options.save_scores(scores, save)
     if baseline is None:
         show(FORMATS[output](Leaderboard.of(scores, by_topic), places))
         return 0
     against = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-    return _gate(
-        lambda: differences(scores, against, alternative="less", family="all", **chosen),
-        fail_if,
-        chosen["tolerance"],
-        lambda found: _OUTPUTS[output](found, places, {"worse", fail_if or "worse"}),
-    )
+    compared = partial(differences, scores, against, alternative="less", family="all")
+    return _gate(compared, output, places, **chosen)
 
 
 def _gate(
-    compared: Callable[[], Differences],
-    fail_if: str | None,
-    tolerance: float,
-    written: Callable[[Differences], str],
+    compared: Callable[..., Differences], output: str, places: int, *, fail_if: str | None, **chosen: Any
 ) -> int:
     """Print a comparison, and return the exit code."""
-    if fail_if == "inconclusive" and not tolerance:
+    if fail_if == "inconclusive" and not chosen["tolerance"]:
         raise click.UsageError("--fail-if inconclusive needs --tolerance above 0")
     never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
     impossible: list[str] = []
@@ -271,12 +256,12 @@ def _gate(
             for category in never_worse:
                 warnings.simplefilter("always", category)
             warnings.showwarning = collect
-        found = compared()
+        found = compared(**chosen)
     if impossible and found.passed:
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
         warnings.warn(message, CoverageWarning, stacklevel=1)
-    show(written(found))
+    show(_OUTPUTS[output](found, places, {"worse", fail_if or "worse"}))
     if fail_if and not found.passed:
         return WORSE
     return INCONCLUSIVE if fail_if == "inconclusive" and "inconclusive" in found.verdict else 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, did_you_mean, format_ids
-from ir_graded.io.assignments import Nuggets, nugget_assignments, nugget_lists
-from ir_graded.io.citations import read_citations
+from ir_graded.io.assignments import Nuggets, nugget_assignments, nugget_lists, read_citations
 from ir_graded.measures.answers import AnswerMeasure, CitationMeasure, NuggetMeasure
 from ir_graded.measures.parsing import read_measures
 from ir_graded.plots.style import plural
@@ -134,10 +135,9 @@ _Rows = tuple[Floats, Floats, Ints]
 
 def _own_rows(found: Nuggets, runs: Mapping[str, int], topics: Mapping[str, int]) -> _Rows:
     """Return the nuggets of each answer as they are in its own list."""
-    pairs = zip(found.run, found.query_id, strict=True)
-    answer = np.array([runs[run] * len(topics) + topics[topic] for run, topic in pairs], dtype=np.int64)
+    answers = np.array([runs[run] * len(topics) + topics[topic] for run, topic in found.answers])
+    answer = np.repeat(answers, np.diff(found.bounds))
     order = np.argsort(answer, kind="stable")
-    assert found.credit is not None  # noqa: S101  # for the type checker
     return found.importance[order], found.credit[order], answer[order]
 
 
@@ -157,7 +157,6 @@ def _listed_rows(
     texts = [(listed.query_id[at], listed.nugget[at]) for at in order.tolist()]
     place = {text: at for at, text in enumerate(texts)}
     credit = np.zeros((len(runs), len(texts)))
-    assert found.credit is not None  # noqa: S101  # for the type checker
     rows = zip(found.run, found.query_id, found.nugget, found.credit.tolist(), strict=True)
     for row, (run, query_id, nugget, of_nugget) in enumerate(rows):
         at = place.get((query_id, nugget))
@@ -172,18 +171,15 @@ def _listed_rows(
 
 def _note_on_lists(found: Nuggets) -> Iterator[str]:
     """Yield a sentence if runs have different nuggets for a topic."""
-    lists: dict[tuple[str, str], list[tuple[str, float]]] = {key: [] for key in found.answers}
-    levels = np.nan_to_num(found.importance, nan=-np.inf).tolist()
-    for run, topic, nugget, level in zip(found.run, found.query_id, found.nugget, levels, strict=True):
-        lists[run, topic].append((nugget, level))
     first: dict[str, tuple[str, list[tuple[str, float]]]] = {}
     differ: dict[str, str] = {}
-    for (run, topic), nuggets in lists.items():
+    rows = [*zip(found.nugget, np.nan_to_num(found.importance, nan=-np.inf).tolist(), strict=True)]
+    for (run, topic), (begin, end) in zip(found.answers, pairwise(found.bounds.tolist()), strict=True):
+        nuggets = rows[begin:end]
         other, theirs = first.setdefault(topic, (run, nuggets))
         if theirs != nuggets and sorted(theirs) != sorted(nuggets):
-            differ.setdefault(
-                topic, f"{topic!r}: {other!r} has {len(theirs)} nuggets, {run!r} has {len(nuggets)}"
-            )
+            words = f"{topic!r}: {other!r} has {len(theirs)} nuggets, {run!r} has {len(nuggets)}"
+            differ.setdefault(topic, words)
     if differ:
         yield (
             f"Runs have different nuggets for {plural(len(differ), 'topic')}, so their divisors differ (the "
@@ -194,9 +190,8 @@ def _note_on_lists(found: Nuggets) -> Iterator[str]:
 def _notes_on_weights(measures: Iterable[Measure], rows: _Rows, topics: list[str]) -> Iterator[str]:
     """Yield a sentence for each importance without a nugget of positive weight in a topic."""
     levels, _, answer = rows
-    for measure in {
-        str(one["importance"]): one for one in measures if isinstance(one, NuggetMeasure)
-    }.values():
+    scored = [one for one in measures if isinstance(one, NuggetMeasure)]
+    for measure in {str(one["importance"]): one for one in scored}.values():
         weighs = np.zeros(len(topics), dtype=bool)
         weighs[answer[measure.weights(levels) > 0] % len(topics)] = True
         if lacking := [topic for topic, one in zip(topics, weighs.tolist(), strict=True) if not one]:
@@ -212,29 +207,26 @@ class _AnswerCoverage(Coverage):
 
 
 def _coverage(
-    of_input: Mapping[str, Iterable[tuple[str, str]]],
-    runs: Mapping[str, int],
-    topics: Mapping[str, int],
+    of_input: Mapping[str, Collection[tuple[str, str]]],
+    runs: Iterable[str],
+    topics: Collection[str],
     notes: list[str],
 ) -> Coverage:
-    """Return the coverage; an answer is complete if each input has it."""
-    complete = {run: {*topics} for run in runs}
-    unknown: dict[str, set[str]] = {run: set() for run in runs}
+    """Return the coverage; an answer is missing if an input lacks it."""
+    missing: dict[str, set[str]] = {run: set() for run in runs}
     for name, answers in of_input.items():
-        theirs: dict[str, set[str]] = {run: set() for run in runs}
-        for run, topic in answers:
-            (theirs if topic in topics else unknown)[run].add(topic)
         lacks = {}
-        for run, present in theirs.items():
-            complete[run] &= present
-            if lacking := [topic for topic in topics if topic not in present]:
+        for run, of_run in missing.items():
+            if lacking := [topic for topic in topics if (run, topic) not in answers]:
+                of_run.update(lacking)
                 lacks[run] = (
                     f"lacks {len(lacking)} of the {len(topics)} topics in the {name} (the first is "
                     f"{lacking[0]!r}) and scores 0 on them"
                 )
         notes += of_runs(lacks, "lacks topics", "lack topics")
+    unknown = Counter(run for run, topic in {*chain(*of_input.values())} if topic not in topics)
     found = [
-        RunCoverage(len(complete[run]), len(unknown[run]), None, "", False, (), (np.nan, np.nan))
-        for run in runs
+        RunCoverage(len(topics) - len(lacking), unknown[run], None, "", False, (), (np.nan, np.nan))
+        for run, lacking in missing.items()
     ]
-    return _AnswerCoverage(tuple(runs), tuple(found), len(topics), notes_on_qrels=notes)
+    return _AnswerCoverage(tuple(missing), tuple(found), len(topics), notes_on_qrels=notes)

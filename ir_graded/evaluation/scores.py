@@ -1,4 +1,4 @@
-"""``Scores``, the result of ``evaluate``: tables by topic and of means, also for papers, and JSON."""
+"""``Scores``, the result of ``evaluate`` and ``score_answers``: tables by topic and of means, also for papers, and JSON."""
 
 from __future__ import annotations
 
@@ -520,10 +520,10 @@ class Scores:
 
         Most measures need only the relevant documents. The shares are therefore counted on first access, from
         the given runs as they are then, which are kept until then. They are NaN if a run retrieved nothing or
-        can no longer be read, and in pickles and copies that were made before.
+        can no longer be read, in pickles and copies that were made before, and of answers.
 
         Raises:
-            InputError: these scores were not made by ``evaluate``.
+            InputError: these scores were not made by ``evaluate`` or ``score_answers``.
 
         Example:
             >>> import ir_graded, warnings

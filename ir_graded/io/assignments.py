@@ -1,4 +1,4 @@
-"""Nuggets of topics, and their assignments to answers: JSON Lines of nuggetizer, and tables."""
+"""Answers as files and tables: nuggets and their assignments as nuggetizer writes them, and citations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ir_graded.core.segments import Floats
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
 from .parquet import is_parquet
@@ -41,6 +41,14 @@ if TYPE_CHECKING:
 #: Levels of importance and credits of assignments by their labels.
 IMPORTANCES = {"vital": 2.0, "okay": 1.0}
 CREDITS = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+#: Weights of citations by labels in lower case, with blanks between words.
+_SUPPORT = {"fs": 1.0, "full support": 1.0, "ps": 0.5, "partial support": 0.5, "ns": 0.0, "no support": 0.0}
+_NEEDS = {True: True, False: False, "true": True, "false": False}
+#: Effect of labels that are not known.
+_EFFECT = {
+    "importance": "such nuggets count in importance='all' only",
+    "assignment": "they count as not_support",
+}
 
 
 #: Columns of a text file whose cells may be numbers.
@@ -170,15 +178,16 @@ def error_at(place: str, error: object) -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class Nuggets:
-    """Nuggets of topics, or of the answers to them: a row per nugget.
+    """Nuggets of topics, or of the answers to them: a row per nugget, and the rows of an answer together.
 
     Attributes:
         query_id: topic of each row, as text.
         run: name of the run of each row; empty for lists, which belong to no run.
         nugget: text of each row; in JSON, repeats in a list are named ``text #2``, ``text #3`` and so on.
         importance: level of each row: vital 2, okay 1, NaN for another label, or the number in a table.
-        credit: credit of each row, in [0, 1]; None for lists.
+        credit: credit of each row, in [0, 1]; 0 in lists.
         answers: place of each (run, topic) in the order of the input, also of those without nuggets.
+        bounds: first row of each answer, and the number of rows.
         place: returns the place of a row for errors: 'a.jsonl, line 3: nuggets[2]', 'row 16'.
         notes: sentences on labels that are not known, for a CoverageWarning.
     """
@@ -187,8 +196,9 @@ class Nuggets:
     run: list[str]
     nugget: list[str]
     importance: Floats
-    credit: Floats | None
+    credit: Floats
     answers: Mapping[tuple[str, str], str]
+    bounds: Ints
     place: Callable[[int], str]
     notes: tuple[str, ...]
 
@@ -210,154 +220,91 @@ class Nuggets:
         return f"{run}topic {self.query_id[row]!r}, nugget {nugget} ({self.place(row)})"
 
 
-class _Rows:
-    """Rows of nuggets as they are read."""
+#: Run, topic and place of an answer, its columns, and a function for the places of its nuggets.
+_Answer = tuple[str, str, str, list[list[Any]], Callable[[int], str]]
 
-    def __init__(self, kind: str, keys: tuple[str, ...]) -> None:
-        self.kind, self.keys = kind, keys
-        self.topics: list[str] = []
-        self.runs: list[str] = []
-        #: Texts, importances and assignments as given.
-        self.given: tuple[list[Any], ...] = tuple([] for _ in keys)
-        self.answers: dict[tuple[str, str], str] = {}
-        self.begins: list[int] = []
-        self.places: list[Callable[[int], str]] = []
-        self.of_tables: list[int] = []
 
-    @property
-    def has_runs(self) -> bool:
-        return "assignment" in self.keys
-
-    def place(self, row: int) -> str:
-        """Return the place of a row."""
-        part = bisect_right(self.begins, row) - 1
-        return self.places[part](row - self.begins[part])
-
-    def _begin(self, place: Callable[[int], str]) -> None:
-        self.begins.append(len(self.topics))
-        self.places.append(place)
-
-    def take(self, part: Part) -> None:
-        """Add the nuggets of a file or object."""
-        if part.names is not None:
-            self._take_table(part)
-        for place, record in part.objects:
-            self._take_object(part, place, record)
-
-    def _take_object(self, part: Part, place: str, record: Any) -> None:
+def _answers_in_json(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
+    for place, record in part.objects:
         try:
             topic = as_text(Node(record)["qid"].value)
-            run = part.run_of(record) if self.has_runs else ""
-            columns = self._columns(record)
+            columns: list[list[Any]] = _columns(record, keys)
+            run = part.run_of(record)
         except InputError as error:
             raise error_at(place, error) from None
-        if (run, topic) in self.answers:
-            answer = f"run {run!r}, topic {topic!r}" if self.has_runs else f"topic {topic!r}"
-            raise InputError(f"{place}: {answer} appears twice, first at {self.answers[run, topic]}")
-        self.answers[run, topic] = place
-        self._begin(lambda at: f"{place}: nuggets[{at}]")
-        size = len(columns[0])
-        self.topics += [topic] * size
-        self.runs += [run] * size
-        for values, new in zip(self.given, (distinct_names(columns[0]), *columns[1:]), strict=True):
-            values.extend(new)
+        columns[0] = distinct_names(columns[0])
+        yield run, topic, place, columns, lambda at, place=place: f"{place}: nuggets[{at}]"  # type: ignore[misc]
 
-    def _columns(self, record: Any) -> list[list[str]]:
-        """Return texts and labels of an object. Raises InputError with the path of a value that is wrong."""
-        try:
-            columns = [[one[key] for one in record["nuggets"]] for key in self.keys]
-            if type(record["nuggets"]) is list and all({*map(type, column)} <= {str} for column in columns):
-                return columns
-        except (KeyError, TypeError):
-            pass
-        nuggets = [*Node(record)["nuggets"]]
-        return [[one[key].text() for one in nuggets] for key in self.keys]
 
-    def _take_table(self, part: Part) -> None:
-        wanted = ("query_id", "nugget", *self.keys[1:])
-        columns = part.columns(self.kind, wanted, runs=self.has_runs)
-        first = len(self.topics)
-        self._begin(part.place)
-        self.topics += columns["query_id"]
-        self.runs += columns["run"]
-        for values, name in zip(self.given, wanted[1:], strict=True):
-            values.extend(columns[name])
-        self.of_tables += range(first, len(self.topics))
-        for row in range(first, len(self.topics)):
-            if (answer := (self.runs[row], self.topics[row])) not in self.answers:
-                self.answers[answer] = self.place(row)
+def _columns(record: Any, keys: tuple[str, ...]) -> list[list[str]]:
+    """Return texts and labels of an object. Raises InputError with the path of a value that is wrong."""
+    try:
+        columns = [[one[key] for one in record["nuggets"]] for key in keys]
+        if type(record["nuggets"]) is list and all({*map(type, column)} <= {str} for column in columns):
+            return columns
+    except (KeyError, TypeError):
+        pass
+    nuggets = [*Node(record)["nuggets"]]
+    return [[one[key].text() for one in nuggets] for key in keys]
 
-    def _check_tables(self, importance: Floats) -> None:
-        """Raise InputError if a table has a nugget of an answer twice, or with two importances."""
-        texts = self.given[0]
-        seen: dict[tuple[str, ...], int] = {}
-        for row in self.of_tables:
-            run, topic, nugget = self.runs[row], self.topics[row], texts[row]
-            what = (
-                f"{self.kind}: {f'run {run!r}, ' if run else ''}topic {topic!r}, nugget {short_repr(nugget)}"
-            )
-            if (other := seen.setdefault((run, topic, nugget), row)) != row:
-                raise InputError(f"{what} appears twice ({self.place(other)} and {self.place(row)})")
-            other = seen.setdefault((topic, nugget), row)
-            if not np.array_equal(importance[other], importance[row], equal_nan=True):
-                values = self.given[1]
-                raise InputError(
-                    f"{what} has the importance {short_repr(values[row])} ({self.place(row)}), but "
-                    f"{short_repr(values[other])} in another row ({self.place(other)})"
-                )
 
-    def nuggets(self) -> Nuggets:
-        """Return all rows. Raises InputError if there is no answer, or a value is out of its range."""
-        if not self.answers:
-            raise InputError(f"{self.kind}: there is no {'answer' if self.has_runs else 'list of nuggets'}")
-        notes: list[str] = []
-        importance = self._numbers(
-            1, IMPORTANCES, np.nan, "such nuggets count in importance='all' only", notes
-        )
-        credit = None
-        if self.has_runs:
-            credit = self._numbers(2, CREDITS, 0.0, "they count as not_support", notes)
-        self._check_tables(importance)
-        texts = self.given[0]
-        return Nuggets(
-            self.topics, self.runs, texts, importance, credit, self.answers, self.place, tuple(notes)
-        )
-
-    def _numbers(
-        self, column: int, known: Mapping[str, float], unknown: float, effect: str, notes: list[str]
-    ) -> Floats:
-        """Return the number of each label, and add a note on labels that are not known."""
-        name, given = self.keys[column], self.given[column]
-
-        def number(value: Any) -> float:
-            if isinstance(value, str):
-                return known.get(value.strip().casefold(), math.inf)
-            if name == "importance" and is_missing(value):
-                return math.inf
-            valid = isinstance(value, (int, float, np.number)) and math.isfinite(value)
-            return float(value) if valid and (name == "importance" or 0 <= value <= 1) else math.nan
-
-        try:
-            numbers = {value: number(value) for value in {*given}}
-            found = np.array([numbers[value] for value in given], dtype=np.float64)
-        except TypeError:  # a list or dict, which has no hash
-            found = np.array([*map(number, given)], dtype=np.float64)
-        if np.isnan(found).any():
-            row = int(np.isnan(found).argmax())
+def _answers_in_table(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
+    kind, has_runs = _kind(keys), "assignment" in keys
+    columns_of = part.columns(kind, ("query_id", "nugget", *keys[1:]), runs=has_runs)
+    runs, topics, texts, *labels = columns_of.values()
+    levels = [_number(label, IMPORTANCES) for label in labels[0]]
+    first: dict[tuple[str, ...], int] = {}
+    rows_of: dict[tuple[str, str], list[int]] = {}
+    for row, (run, topic, text) in enumerate(zip(runs, topics, texts, strict=True)):
+        rows_of.setdefault((run, topic), []).append(row)
+        again, other = (first.setdefault(key, row) for key in ((run, topic, text), (topic, text)))
+        if again != row or (other != row and levels[other] != levels[row]):
+            problem = "has two importances" if again == row else f"appears twice for run {run!r}"
             raise InputError(
-                f"{self.kind}: {self.place(row)}: topic {self.topics[row]!r}, nugget "
-                f"{short_repr(self.given[0][row])}: the {name} is {short_repr(given[row])}; it must be one "
-                f"of {', '.join(known)}, or a {'level' if name == 'importance' else 'credit from 0 to 1'}"
+                f"{kind}: topic {topic!r}, nugget {short_repr(text)} {problem} "
+                f"({part.place(other if again == row else again)} and {part.place(row)})"
             )
-        others = np.isinf(found)
-        if others.any():
-            row = int(others.argmax())
-            notes.append(
-                f"{others.sum()} of {found.size} nuggets have an {name} other than {', '.join(known)}, the "
-                f"first {short_repr(given[row])} ({self.place(row)}); {effect}."
-            )
-            found[others] = unknown
-        return found
+    for (run, topic), rows in rows_of.items():
+        columns = [[column[row] for row in rows] for column in (texts, *labels)]
+        yield run, topic, part.place(rows[0]), columns, lambda at, rows=rows: part.place(rows[at])  # type: ignore[misc]
+
+
+def _number(value: Any, known: Mapping[str, float]) -> float:
+    """Return the number of a label: inf if it is not known, NaN if it is neither a label nor a number."""
+    if isinstance(value, str):
+        return known.get(value.strip().casefold(), math.inf)
+    if isinstance(value, (int, float, np.number)) and math.isfinite(value):
+        return float(value) if known is IMPORTANCES or 0 <= value <= 1 else math.nan
+    return math.inf if known is IMPORTANCES and is_missing(value) else math.nan
+
+
+def _kind(keys: tuple[str, ...]) -> str:
+    """Return the name of an input in messages."""
+    return "assignments" if "assignment" in keys else "nuggets"
+
+
+def _numbers(
+    kind: str, name: str, labels: list[Any], known: Mapping[str, float], place: Callable[[int], str]
+) -> tuple[Floats, list[str]]:
+    """Return the number of each label, inf if it is not known, and a sentence on such labels."""
+    try:
+        of_label = {label: _number(label, known) for label in {*labels}}
+        found = np.array([*map(of_label.__getitem__, labels)], dtype=np.float64)
+    except TypeError:  # a list or dict, which has no hash
+        found = np.array([_number(label, known) for label in labels])
+    valid = ", ".join(known)
+    for row in np.flatnonzero(np.isnan(found))[:1].tolist():
+        number = "level" if known is IMPORTANCES else "credit from 0 to 1"
+        raise InputError(
+            f"{kind}: {place(row)}: the {name} is {short_repr(labels[row])}; it must be one of {valid} "
+            f"or a {number}"
+        )
+    others = np.flatnonzero(np.isinf(found)).tolist()
+    return found, [
+        f"{len(others)} of {len(labels)} nuggets have an {name} other than {valid}, the first "
+        f"{short_repr(labels[row])} ({place(row)}); {_EFFECT[name]}."
+        for row in others[:1]
+    ]
 
 
 def is_assignments(source: Any) -> bool:
@@ -379,11 +326,44 @@ def is_assignments(source: Any) -> bool:
     )
 
 
-def _read(kind: str, source: Any, keys: tuple[str, ...]) -> Nuggets:
-    rows = _Rows(kind, keys)
+def _read(source: Any, *keys: str) -> Nuggets:
+    kind = _kind(keys)
+    given: tuple[list[Any], ...] = tuple([] for _ in keys)
+    texts = given[0]
+    answers: dict[tuple[str, str], str] = {}
+    bounds: list[int] = [0]
+    places: list[Callable[[int], str]] = []
+    has_runs = "assignment" in keys
     for part in parts_of(kind, source, "nuggets"):
-        rows.take(part)
-    return rows.nuggets()
+        read = _answers_in_json if part.names is None else _answers_in_table
+        part = part if has_runs else part._replace(run="")  # noqa: PLW2901
+        for run_id, topic, where, columns, place_of in read(part, keys):
+            if (other := answers.setdefault((run_id, topic), where)) is not where:
+                answer = f"run {run_id!r}, topic {topic!r}" if has_runs else f"topic {topic!r}"
+                raise InputError(f"{where}: {answer} appears twice, first at {other}")
+            places.append(place_of)
+            for values, column in zip(given, columns, strict=True):
+                values.extend(column)
+            bounds.append(len(texts))
+    if not answers:
+        raise InputError(f"{kind}: there is no answer")
+
+    def place(row: int) -> str:
+        answer = bisect_right(bounds, row) - 1
+        return places[answer](row - bounds[answer])
+
+    sizes = np.diff(bounds).tolist()
+    run, query_id = (
+        [one for key, size in zip(answers, sizes, strict=True) for one in [key[at]] * size] for at in (0, 1)
+    )
+    levels, notes = _numbers(kind, "importance", given[1], IMPORTANCES, place)
+    levels[np.isinf(levels)] = np.nan
+    credit = np.zeros(len(texts))
+    if has_runs:
+        credit, more = _numbers(kind, "assignment", given[2], CREDITS, place)
+        credit[np.isinf(credit)] = 0.0
+        notes += more
+    return Nuggets(query_id, run, texts, levels, credit, answers, np.array(bounds), place, tuple(notes))
 
 
 def nugget_lists(source: Any) -> Nuggets:
@@ -398,12 +378,12 @@ def nugget_lists(source: Any) -> Nuggets:
         InputError: a topic is on two lines, a nugget appears twice in a table, or a value is wrong.
         FileFormatError: a line of a file cannot be read.
     """
-    return _read("nuggets", source, ("text", "importance"))
+    return _read(source, "text", "importance")
 
 
 def nugget_assignments(source: Any) -> Nuggets:
     """Return the nuggets of answers with their credits, with the errors of :func:`read_assignments`."""
-    return _read("assignments", source, ("text", "importance", "assignment"))
+    return _read(source, "text", "importance", "assignment")
 
 
 def read_assignments(paths: Any) -> pd.DataFrame:
@@ -443,3 +423,89 @@ def read_assignments(paths: Any) -> pd.DataFrame:
     if found.notes:
         warnings.warn(" ".join(found.notes), CoverageWarning, stacklevel=2)
     return found.frame()
+
+
+class Citations(NamedTuple):
+    """Weights of the citations of each sentence that needs one, by (run, topic), and notes for a warning."""
+
+    answers: Mapping[tuple[str, str], list[list[float]]]
+    notes: tuple[str, ...]
+
+
+#: Run and topic, sentence, cited document or None, label of support, needs_citation, and place.
+_Cited = tuple[tuple[str, str], str, str | None, Any, Any, str]
+
+
+def read_citations(source: Any) -> Citations:
+    """Return the citations in a file, table, list or mapping from names of runs.
+
+    Raises:
+        InputError: an unknown label, a document twice in a sentence, or an answer on two lines.
+        FileFormatError: a line of a file cannot be read.
+    """
+    found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+    citations, unlabelled = 0, list[str]()
+    for part in parts_of("citations", source, "support_eval"):
+        rows = _citations_in_table(part) if part.names is not None else _citations_in_json(part, found)
+        for answer, sentence, doc_id, support, needs, place in rows:
+            what = f"run {answer[0]!r}, topic {answer[1]!r}, sentence {sentence!r}"
+            needed = needs.casefold() if isinstance(needs, str) else is_missing(needs) or needs
+            if needed not in _NEEDS:
+                raise error_at(
+                    place, f"{what}: needs_citation is {short_repr(needs)}; it must be true or false"
+                )
+            sentences = found.setdefault(answer, {})
+            if not _NEEDS[needed]:
+                continue
+            cited = sentences.setdefault(sentence, {})
+            if doc_id is None:
+                continue
+            if doc_id in cited:
+                raise error_at(place, f"{what}: document {doc_id!r} appears twice")
+            citations += 1
+            if is_missing(support):
+                unlabelled.append(place)
+            label = "ns" if is_missing(support) else re.sub(r"[\s_-]+", " ", str(support).strip().casefold())
+            if label not in _SUPPORT:
+                raise error_at(
+                    place, f"{what}: the support is {short_repr(support)}; it must be FS, PS or NS"
+                )
+            cited[doc_id] = _SUPPORT[label]
+    if not found:
+        raise InputError("citations: there is no answer")
+    answers = {key: [[*cited.values()] for cited in sentences.values()] for key, sentences in found.items()}
+    missing = len(unlabelled)
+    note = (
+        f"{missing} of {citations} citations have no label and count 0, the first at {[*unlabelled, ''][0]}."
+    )
+    return Citations(answers, (note,) if missing else ())
+
+
+def _citations_in_table(part: Part) -> Iterator[_Cited]:
+    needs = ["needs_citation"] if "needs_citation" in (part.names or ()) else []
+    found = part.columns("citations", ("query_id", "sentence", "doc_id", "support", *needs), runs=True)
+    documents = as_strings(found["doc_id"], "citations: doc_id").to_list()
+    for row, doc_id in enumerate(documents):
+        answer = found["run"][row], found["query_id"][row]
+        needed = found["needs_citation"][row] if needs else True
+        yield answer, found["sentence"][row], doc_id, found["support"][row], needed, part.place(row)
+
+
+def _citations_in_json(part: Part, found: dict[tuple[str, str], Any]) -> Iterator[_Cited]:
+    for place, record in part.objects:
+        node = Node(record)
+        try:
+            answer = part.run_of(record), as_text(node["topic_id" if "topic_id" in node else "qid"].value)
+            if answer in found:
+                raise InputError(f"run {answer[0]!r}, topic {answer[1]!r} appears twice")
+            found[answer] = {}
+            for at, sentence in enumerate(node["support_eval"]):
+                cited, labels = [*sentence["citations"]], [*sentence["eval_scores"]]
+                if len(cited) != len(labels):
+                    raise sentence.error(f"has {len(cited)} citations and {len(labels)} eval_scores")
+                needs = sentence.value.get("needs_citation", True)
+                yield answer, str(at), None, None, needs, f"{place}: {sentence.place}"
+                for one, label in zip(cited, labels, strict=True):
+                    yield answer, str(at), as_text(one.value), label.value, needs, f"{place}: {label.place}"
+        except InputError as error:
+            raise error_at(place, error) from None

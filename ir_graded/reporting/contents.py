@@ -96,30 +96,24 @@ class Contents:
         return (order[0], order[1]) if len(order) > 1 else None
 
 
-def of_scores(  # noqa: PLR0913  # those of report
+def of_scores(
     scores: Scores,
     *,
     baseline: str | None,
     confidence: float,
     n_resamples: int,
-    rng: int,
-    test: str,
-    correction: str | None,
-    weights: Any,
     command: str,
     title: str,
+    **options: Any,
 ) -> Contents:
     """Compute the results that follow from scores; arguments and errors are those of ``Scores.report``."""
+    weights, rng = options["weights"], options["rng"]
     baseline = _baseline(baseline, dict.fromkeys(scores.runs))
-    intervals = confidence_intervals(
-        scores, confidence=confidence, n_resamples=n_resamples, weights=weights, rng=rng
-    )
+    resampling = {"n_resamples": n_resamples, "weights": weights, "rng": rng}
+    intervals = confidence_intervals(scores, confidence=confidence, **resampling)
     alpha = round(1 - confidence, 12)
-    tests, of_ranks = None, None
-    if baseline is not None:
-        tests = differences(
-            scores, baseline, test=test, correction=correction, alpha=alpha, weights=weights, rng=rng
-        )
+    tests = None if baseline is None else differences(scores, baseline, alpha=alpha, **options)
+    of_ranks = None
     if len(scores.runs) > 1 and weights is None:
         with warnings.catch_warnings():
             # With too few topics, all ranks are possible, which the page shows.
