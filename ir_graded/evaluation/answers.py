@@ -145,27 +145,27 @@ def _listed_rows(
     found: Nuggets, listed: Nuggets, runs: Mapping[str, int], topics: Mapping[str, int]
 ) -> _Rows:
     """Return the listed nuggets for each answer. Raises an error where they do not match the answers."""
-    known = {topic for _, topic in listed.answers}
+    place: dict[str, dict[str, int]] = {topic: {} for _, topic in listed.answers}
     for run in dict.fromkeys(run for run, _ in found.answers):
-        if known.isdisjoint(theirs := [topic for one, topic in found.answers if one == run]):
+        if place.keys().isdisjoint(theirs := [topic for one, topic in found.answers if one == run]):
             raise NoSharedTopicsError(
                 f"run {run!r} and the nuggets have no topic in common: the run has {format_ids(theirs)}, the "
-                f"nuggets have {format_ids([*known])}"
+                f"nuggets have {format_ids([*place])}"
             )
-    topic = np.array([topics[one] for one in listed.query_id], dtype=np.int64)
-    order = np.argsort(topic, kind="stable")
-    texts = [(listed.query_id[at], listed.nugget[at]) for at in order.tolist()]
-    place = {text: at for at, text in enumerate(texts)}
-    credit = np.zeros((len(runs), len(texts)))
-    rows = zip(found.run, found.query_id, found.nugget, found.credit.tolist(), strict=True)
-    for row, (run, query_id, nugget, of_nugget) in enumerate(rows):
-        at = place.get((query_id, nugget))
-        if at is not None:
-            credit[runs[run], at] = of_nugget
-        elif query_id in known:
-            near = did_you_mean(nugget, [text for one, text in texts if one == query_id])
-            raise InputError(f"{found.describe(row)} is not in nuggets{near and f'; {near}'}")
-    answer = np.arange(len(runs))[:, np.newaxis] * len(topics) + topic[order]
+    topic_of = np.array([topics[one] for one in listed.query_id], dtype=np.int64)
+    order = np.argsort(topic_of, kind="stable")
+    for at, row in enumerate(order.tolist()):
+        place[listed.query_id[row]][listed.nugget[row]] = at
+    credit = np.zeros((len(runs), len(listed)))
+    for (run, topic), (begin, end) in zip(found.answers, pairwise(found.bounds.tolist()), strict=True):
+        if (known := place.get(topic)) is None:
+            continue
+        for row, nugget in enumerate(found.nugget[begin:end], begin):
+            if nugget not in known:
+                near = did_you_mean(nugget, known)
+                raise InputError(f"{found.describe(row)} is not in nuggets{near and f'; {near}'}")
+        credit[runs[run], [*map(known.__getitem__, found.nugget[begin:end])]] = found.credit[begin:end]
+    answer = np.arange(len(runs))[:, np.newaxis] * len(topics) + topic_of[order]
     return np.tile(listed.importance[order], len(runs)), credit.ravel(), answer.ravel()
 
 

@@ -1,4 +1,4 @@
-"""``Scores``, the result of ``evaluate`` and ``score_answers``: tables by topic and of means, also for papers, and JSON."""
+"""``Scores``, of ``evaluate`` and ``score_answers``: tables by topic and of means, also for papers; JSON."""
 
 from __future__ import annotations
 
