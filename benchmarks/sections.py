@@ -419,20 +419,6 @@ def assignments(run: Run) -> None:
     run.report.check("all nuggets are assigned, so lists of them change no score", bool(same))
 
 
-def budgets(run: Run) -> None:
-    """Compare NuggetR, U and budgets with CharR."""
-    topics = run.store.topics(472)
-    run.report.title(f"Nuggets and budgets: {topics} topics x 20 chunks")
-    qrels, ranked = chunks(topics)
-    names = ["CharR@5", "NuggetR@5", "U(of='characters')", "U(of='nuggets')"]
-    names += ["CharR(budget=2000)", "CharR(budget=400,unit='tokens')", "NuggetR(budget=2000)"]
-    run.measure({name: partial(ir_graded.evaluate, name, qrels, ranked) for name in names})
-    run.report.write("- Wanted: NuggetR@5 and U(of='characters') at most 2, a budget of CharR at most 1.3.")
-    one = ["NuggetR(partial=True,spans='all')@5", "CharR@5"]
-    parts, characters = ir_graded.evaluate(one, qrels.assign(iteration="n"), ranked).values
-    run.report.check("NuggetR of one nugget in parts is CharR", bool((parts == characters).all()))
-
-
 def growth(run: Run) -> None:
     """Measure time against sizes and the number of measures, and the time of each stage."""
     report, store = run.report, run.store
@@ -489,6 +475,39 @@ def start(run: Run) -> None:
     run.report.write(f"- import ir_graded adds {added:.3f} s to import ir_measures.")
 
 
+def answers(run: Run) -> None:
+    """Compare quotes, nuggets and budgets with the least that they can take."""
+    texts, quotes = workloads.quotes(run.store.scale)
+    size = sum(map(len, texts.values()))
+    run.report.title(f"Quotes: {len(quotes)} in {size:,} characters")
+    changed = quotes.assign(quote=quotes["quote"].str.replace(r"\s", " \n", regex=True))
+    pairs = [*zip(quotes["doc_id"], quotes["quote"], strict=True)]
+    find = partial(ir_graded.passages.find_quotes, texts)
+    run.measure(
+        {
+            "str.find": lambda: [texts[doc_id].find(quote) for doc_id, quote in pairs],
+            "find_quotes, every blank changed": partial(find, changed),
+            "find_quotes, all differences ignored": partial(
+                find, changed, ignore=("whitespace", "punctuation", "case")
+            ),
+            "find_quotes in all texts": partial(find, changed.drop(columns="doc_id")),
+        }
+    )
+    same = (find(changed).qrels[["start", "at"]].nunique(axis=1) == 1).all()
+    run.report.check("all quotes are found at their places", bool(same))
+
+    topics = run.store.topics(472)
+    run.report.title(f"Nuggets and budgets: {topics} topics x 20 chunks")
+    qrels, ranked = chunks(topics)
+    names = ["CharR@5", "NuggetR@5", "U(of='characters')", "U(of='nuggets')"]
+    names += ["CharR(budget=2000)", "CharR(budget=400,unit='tokens')", "NuggetR(budget=2000)"]
+    run.measure({name: partial(ir_graded.evaluate, name, qrels, ranked) for name in names})
+    run.report.write("- Wanted: NuggetR@5 and U(of='characters') at most 2, a budget of CharR at most 1.3.")
+    one = ["NuggetR(partial=True,spans='all')@5", "CharR@5"]
+    parts, characters = ir_graded.evaluate(one, qrels.assign(iteration="n"), ranked).values
+    run.report.check("NuggetR of one nugget in parts is CharR", bool((parts == characters).all()))
+
+
 #: The values of ``--only``, in the order in which the sections are measured.
 SECTIONS: dict[str, Callable[[Run], None]] = {
     section.__name__: section
@@ -499,11 +518,11 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
         dicts,
         ties,
         intents,
+        answers,
+        assignments,
         classics,
         runs,
         unjudged,
-        assignments,
-        budgets,
         large,
         growth,
     )

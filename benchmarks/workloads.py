@@ -350,6 +350,24 @@ def _zstandard(source: Path, path: Path) -> None:
         zstandard.ZstdCompressor().copy_stream(plain, packed)
 
 
+def quotes(scale: float) -> tuple[dict[str, str], pd.DataFrame]:
+    """Texts of 1.44 million characters, and 790 quotes from them with doc_id and start."""
+    rng = np.random.default_rng(1)
+    letters = np.array([*"abcdefghijklmnopqrstuvwxyz"])
+    words = np.array(["".join(rng.choice(letters, size)) for size in rng.integers(2, 10, 3_000)])
+    ends = np.array(["", ",", ".", "\n", " \u2014", "\u2019s"])
+    texts, rows = {}, []
+    for number in range(5):
+        size = max(400, round(43_000 * scale))
+        end = rng.choice(ends, size, p=[0.85, 0.05, 0.05, 0.02, 0.02, 0.01])
+        text = texts[f"text{number}"] = " ".join(np.strings.add(rng.choice(words, size), end))
+        for near in rng.integers(0, len(text) - 300, 158):
+            start = text.index(" ", near) + 1
+            quote = text[start : start + rng.integers(60, 240)].rstrip()
+            rows.append((str(len(rows)), f"text{number}", quote, start))
+    return texts, pd.DataFrame(rows, columns=["query_id", "doc_id", "quote", "at"])
+
+
 def passages(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Qrels and a run of passages, which do not overlap in the run."""
     rng = np.random.default_rng(1)
@@ -371,31 +389,6 @@ def passages(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         relevance=rng.integers(0, 2, len(judged)), start=rng.integers(0, 50_000, len(judged))
     )
     return qrels, run
-
-
-def assignments(folder: Path, topics: int) -> tuple[list[Path], Path]:
-    """Write the assignments of three runs, and the lists of nuggets, as nuggetizer does."""
-    rng = np.random.default_rng(5)
-    words = np.array(["".join(rng.choice([*"abcdefghij"], size)) for size in rng.integers(3, 10, 2_000)])
-    lists = [
-        [
-            {"text": " ".join(rng.choice(words, 5)), "importance": ("vital", "okay")[number % 2]}
-            for number in range(20)
-        ]
-        for _ in range(topics)
-    ]
-    labels = np.array(["support", "partial_support", "not_support"])
-    files = {folder / f"answers {run}.jsonl": run for run in "abc"}
-    for file, run in files.items():
-        with file.open("w", encoding="utf-8") as out:
-            for topic, listed in enumerate(lists):
-                found = zip(listed, rng.choice(labels, len(listed)).tolist(), strict=True)
-                nuggets = [{**one, "assignment": label} for one, label in found]
-                out.write(json.dumps({"qid": str(topic), "run_id": run, "nuggets": nuggets}) + "\n")
-    place = folder / "nuggets.jsonl"
-    lines = [json.dumps({"qid": str(topic), "nuggets": listed}) for topic, listed in enumerate(lists)]
-    place.write_text("\n".join(lines), encoding="utf-8")
-    return [*files], place
 
 
 def chunks(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -422,3 +415,28 @@ def chunks(topics: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         iteration=np.arange(len(gold)).astype(str),
     )
     return gold.drop(columns=["score", "tokens"]), run
+
+
+def assignments(folder: Path, topics: int) -> tuple[list[Path], Path]:
+    """Write the assignments of three runs, and the lists of nuggets, as nuggetizer does."""
+    rng = np.random.default_rng(5)
+    words = np.array(["".join(rng.choice([*"abcdefghij"], size)) for size in rng.integers(3, 10, 2_000)])
+    lists = [
+        [
+            {"text": " ".join(rng.choice(words, 5)), "importance": ("vital", "okay")[number % 2]}
+            for number in range(20)
+        ]
+        for _ in range(topics)
+    ]
+    labels = np.array(["support", "partial_support", "not_support"])
+    files = {folder / f"answers {run}.jsonl": run for run in "abc"}
+    for file, run in files.items():
+        with file.open("w", encoding="utf-8") as out:
+            for topic, listed in enumerate(lists):
+                found = zip(listed, rng.choice(labels, len(listed)).tolist(), strict=True)
+                nuggets = [{**one, "assignment": label} for one, label in found]
+                out.write(json.dumps({"qid": str(topic), "run_id": run, "nuggets": nuggets}) + "\n")
+    place = folder / "nuggets.jsonl"
+    lines = [json.dumps({"qid": str(topic), "nuggets": listed}) for topic, listed in enumerate(lists)]
+    place.write_text("\n".join(lines), encoding="utf-8")
+    return [*files], place

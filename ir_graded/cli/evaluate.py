@@ -60,10 +60,12 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     and --seed are options of --unjudged intervals.
     """
     read, files = options.read(measures), list(runs)
-    if unjudged and (chosen["ties"] != "doc_id" or intents or nuggets or groups or chosen["lengths"]):
+    if unjudged and (
+        chosen["ties"] != "doc_id" or chosen["ranks"] or intents or nuggets or groups or chosen["lengths"]
+    ):
         raise click.UsageError(
             "--unjudged supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --intents, --nuggets, --groups and --lengths"
+            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths"
         )
     if chosen["beyond"] == "raise" and chosen["lengths"] is None:
         raise click.UsageError("--beyond raise needs --lengths")
@@ -101,6 +103,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     run: str,
     query_id: str,
     ties: str,
+    ranks: str | None,
     intents: str | None,
     nuggets: str | None,
     groups: tuple[str, ...],
@@ -117,7 +120,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: give one measure")
     judged = options.judgments(qrels, intents, nuggets, groups)
-    found = explained(in_order(measures, ties)[0], judged, run, query_id)
+    found = explained(in_order(measures, ties, ranks)[0], judged, run, query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
         last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}

@@ -31,7 +31,7 @@ _OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         *("alpha", "baseline", "confidence", "correction", "depth", "difference", "n_resamples", "n_samples"),
-        *("power", "test", "ties", "tolerance", "top_k"),
+        *("power", "ranks", "test", "ties", "tolerance", "top_k"),
     )
 } | {"rng": "--seed"}
 #: A parameter with its value, or one whose name is not an English word. After a colon it is one of a measure.

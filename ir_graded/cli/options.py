@@ -21,7 +21,7 @@ from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.sources import add_intents, add_nuggets, with_groups
 from ir_graded.io.text import standard_input
-from ir_graded.measures.params import TIES
+from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
 
@@ -70,7 +70,7 @@ def stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 _FLAGS = {"rng": "--seed"}
 _SHORT = {"n_resamples": ("-B",)}
 #: Words of options of functions that are not statistics.
-_WORDS: dict[str, Collection[str]] = {"ties": TIES.words, "beyond": BEYOND}
+_WORDS: dict[str, Collection[str]] = {"ties": TIES.words, "ranks": RANKS.words, "beyond": BEYOND}
 #: Parameters in units of a measure.
 _IN_UNITS = {"difference", "tolerance"}
 #: More replicates would not change printed digits, and may not fit into memory.
@@ -140,7 +140,7 @@ optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_
 runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 measures = _measures(required=True, help=f"Measures separated by blanks: {_EXAMPLE}. Repeatable.")
 optional_measures = _measures(help="Measures separated by blanks. Repeatable.")
-ties = of(evaluate, only=["ties"])
+ties = of(evaluate, only=["ties", "ranks"])
 lengths = click.option(
     "--lengths", type=click.Path(), help="Document lengths: CSV or Parquet with doc_id and length."
 )

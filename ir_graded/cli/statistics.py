@@ -13,6 +13,7 @@ from ir_graded.errors import CoverageWarning, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
+from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
 
@@ -118,6 +119,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @click.argument("others", metavar="B")
 @click.argument("runs", nargs=-1, metavar="[RUN...]")
 @options.optional_measures
+@options.lengths
 @options.of(compare_judgments)
 @sources.folder
 @options.table
@@ -134,16 +136,18 @@ def judgments(  # one parameter an option
     """Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.
 
     Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
-    of agreement with intervals over topics. With RUNs and measures (-m) it also prints a column per
-    measure: bias, rank correlations, and the pairs of runs that differ significantly with both sets. The
-    formats csv and tsv write one table with a line per value.
+    of agreement with intervals over topics; of judgments with passages, also how much highlighted text the
+    sets share, with --lengths kappa over characters. QRELS and B may also be assignments of nuggets to
+    answers, whose runs measures such as all_score compare. With RUNs and measures (-m) it also prints a
+    column per measure: bias, rank correlations, and the pairs of runs that differ significantly with both
+    sets. The formats csv and tsv write one table with a line per value.
     """
     import pandas as pd
 
     sources.prepare_folder(folder)
-    if bool(runs) != bool(measures):
+    if bool(runs) != bool(measures) and (runs or not is_assignments(qrels)):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (options.read(measures), list(runs)) if runs else (None, None)
+    given = (options.read(measures) if measures else None, list(runs) or None)
     found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement
@@ -156,11 +160,16 @@ def judgments(  # one parameter an option
     counts = of.confusion()
     levels = counts.rename(index="{:g}".format, columns="{:g}".format)
     covered = pd.DataFrame({"number": of.covered[0].sum(axis=0)}, ["first only", "second only", "both"])
+    spans = []
+    if found.spans is not None:
+        columns = found.spans.to_frame().set_index("coefficient")[["value", "low", "high"]]
+        spans = [("characters", columns, "statistic")]
     corner = _CORNERS.get(output, f"{counts.index.name} \\ {counts.columns.name}")
     tables = [
         *([(corner, levels, "second_level")] if counts.size else []),  # empty for soft labels
         ("pairs", covered, "statistic"),
         ("coefficient", of.to_frame().set_index("coefficient")[["value", "low", "high"]], "statistic"),
+        *spans,
         *(("statistic", one.to_frame().T, "measure") for one in found.conclusions.values()),
     ]
     if _CORNERS.get(output) == "levels":

@@ -117,7 +117,7 @@ def _by_global_gain(views: Views, grades: Grades, *, once: bool) -> Views:
         level_index = np.searchsorted(levels.values, gain).astype(np.int64)
     else:
         level_index = levels.level_index[hits.document]
-    return Views(levels, replace(hits, level_index=level_index))
+    return Views.of_rows(levels, replace(hits, level_index=level_index))
 
 
 def _weights(intents: Intents, grades: Grades) -> Floats:
@@ -175,6 +175,8 @@ def _by_intent(views: Views, grades: Grades, *, judged_only: bool) -> Views:
     levels = views.levels.kept(("by intent", *grades.key), lambda: _intent_levels(intents, grades))
     if judged_only:
         hits = hits.condensed(_judged(views.levels, grades)[hits.document], views.levels.topics)
+    if hits.again is not None:
+        hits = hits[~hits.again]  # later rows of a document serve no intent again
     judgment, owner = intents.judgments_of(hits.document)
     wanted = np.flatnonzero(grades.relevant[levels.level_index[judgment]])
     wanted = wanted[np.argsort(levels.topic[judgment[wanted]], kind="stable")]
@@ -257,8 +259,8 @@ def by_class(views: Views, classes: Ints, rel: float) -> Views:
 
 def _best_of_each(levels: Levels, classes: Ints) -> Levels:
     """Return levels in which the best document of each class keeps its level; the others have at most 0."""
-    values = np.union1d(levels.values, [0.0])
-    level_index = np.searchsorted(values, levels.values)[levels.level_index].astype(np.int64)
+    levels = levels.with_zero()
+    values, level_index = levels.values, levels.level_index.copy()
     order = np.lexsort((-level_index, classes))
     _, best = np.unique(classes[order], return_index=True)
     others = np.ones(order.size, dtype=np.bool_)

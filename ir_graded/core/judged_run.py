@@ -61,6 +61,7 @@ class Matched(Ranked):
         retrieved: passages of the documents, where the run holds passages; their article is ``document``.
         rows: the rows with passages, ranked as rows, where measures need them.
         further: by name the further columns of the run that measures need, with a value for each document.
+        row: rank of its first row among the rows of the topic, where the run holds passages.
     """
 
     document: Ints
@@ -72,6 +73,7 @@ class Matched(Ranked):
     retrieved: Spans | None = None
     rows: PassageRows | None = None
     further: Mapping[str, Floats] = field(default_factory=dict)
+    row: Ints | None = None
 
     APART = frozenset({"topic", "length", "retrieved", "rows"})
     SHARED: ClassVar[Join] = {"is_flat": all}
@@ -83,10 +85,11 @@ class JudgedRun(Ranked):
 
     Attributes:
         topic: topic of each document, ascending.
-        rank, document, ties, is_flat, retrieved, rows, further: as in :class:`Matched`.
+        rank, document, ties, is_flat, retrieved, rows, further, row: as in :class:`Matched`.
         level_index: position of its level in ``Levels.values``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
         n_unknown: number of topics of the run that are not in the qrels.
+        again: in a list of rows, whether each is a later row of its document; None in a list of documents.
     """
 
     topic: Ints
@@ -100,6 +103,8 @@ class JudgedRun(Ranked):
     ties: TieGroups | None = None
     rows: PassageRows | None = None
     further: Mapping[str, Floats] = field(default_factory=dict)
+    row: Ints | None = None
+    again: Bools | None = None
 
     APART = frozenset({"retrieved", "rows"})
     SHARED: ClassVar[Join] = {"n_retrieved": sum, "n_unknown": sum, "is_flat": all}
@@ -150,6 +155,29 @@ class JudgedRun(Ranked):
         if levels.values.size and levels.values[0] >= lowest:
             return self
         return self[(levels.values >= lowest)[self.level_index]]
+
+    def by_row(self, documents: int) -> JudgedRun:
+        """Return the list of the rows of these documents, each at its rank among all rows of the topic.
+
+        ``documents`` is the number of documents in the qrels. The run itself if it has no rows.
+        """
+        if self.rows is None:
+            return self
+        rows = self.rows.ordered()
+        place = np.full(documents, -1, dtype=np.int64)
+        place[self.document] = np.arange(self.document.size)
+        # The articles of other rows are not in the qrels, or of levels that were not looked for.
+        kept = np.flatnonzero(rows.spans.article >= 0)
+        kept = kept[place[rows.spans.article[kept]] >= 0]
+        document = rows.spans.article[kept]
+        again = np.ones(kept.size, dtype=np.bool_)
+        again[np.unique(document, return_index=True)[1]] = False
+        n_retrieved = np.zeros_like(self.n_retrieved)
+        n_retrieved[rows.topics] = rows.sizes
+        listed = self[place[document]]
+        return replace(
+            listed, rank=rows.rank[kept], n_retrieved=n_retrieved, ties=None, rows=None, again=again
+        )
 
     def ordered_in_ties(self, worth: Ints | Floats, *, best_first: bool) -> JudgedRun:
         """Return the run with tied documents ordered by ``worth``; documents it lacks have the lowest."""

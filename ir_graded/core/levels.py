@@ -6,7 +6,7 @@ Both depend on the qrels only, so they are computed once. Topics are numbers ``0
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -134,6 +134,16 @@ class Levels(Keeps):
         values, level_index = np.unique(np.concatenate((level, scale)), return_inverse=True)
         level_index = level_index[: level.size].astype(np.int64)
         return cls(topics, topic, level_index, values.astype(np.float64), highlights, intents)
+
+    def with_zero(self) -> Levels:
+        """Return these levels with 0 among their values."""
+
+        def make() -> Levels:
+            values = np.union1d(self.values, [0.0])
+            level_index = np.searchsorted(values, self.values)[self.level_index].astype(np.int64)
+            return replace(self, values=values, level_index=level_index, _kept={})
+
+        return self.kept("with 0", make)
 
     @cached_property
     def by_intent(self) -> Intents:

@@ -203,6 +203,15 @@ class View(CountedDocuments, Keeps):
         """Number of relevant documents of each topic, shape ``(topics,)``."""
         return self.levels.ideal(self.cut.rel, self.levels.values).R
 
+    @cached_property
+    def N(self) -> Ints:
+        """Number of documents of each topic judged not relevant, and of later rows of judged ones."""
+        N = self.levels.ideal(0.0, self.levels.values).R - self.R
+        if self.hits.again is None:
+            return N
+        judged = self.hits.again & (self.levels.values >= 0)[self.hits.level_index]
+        return N + segments.count(self.hits.topic[judged], self.levels.topics)
+
     @property
     def max_retrievable(self) -> Ints:
         """Number of relevant documents that the first k ranks can hold: min(R, k). Shape ``(topics,)``."""
@@ -311,6 +320,25 @@ class Views(Keeps):
 
     def __getitem__(self, cut: Cut) -> View:
         return self.kept(cut, lambda: View(self.levels, self.hits, cut))
+
+    @classmethod
+    def of_rows(cls, levels: Levels, hits: JudgedRun) -> Views:
+        """Return the views of a list in which a document counts at its first row.
+
+        Its later rows have level 0 if the document is judged. A list of documents does not change.
+        """
+        if hits.again is None:
+            return cls(levels, hits)
+        with_zero = levels.with_zero()
+        level_index = np.searchsorted(with_zero.values, levels.values)[hits.level_index].astype(np.int64)
+        zero = np.searchsorted(with_zero.values, 0.0)
+        np.minimum(level_index, zero, out=level_index, where=hits.again)
+        return cls(with_zero, replace(hits, level_index=level_index))
+
+    def by_row(self) -> Views:
+        """Return the views of the list of rows, if the run holds passages and its rows are known."""
+        make = lambda: self.of_rows(self.levels, self.hits.by_row(self.levels.topic.size))  # noqa: E731
+        return self if self.hits.rows is None else self.kept("by row", make)
 
     def articles(self, rel: float, beta: float, cutoff: int | None) -> ArticleView:
         """Return the view of the articles with relevance; run and qrels must hold passages."""

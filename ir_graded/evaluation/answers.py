@@ -234,7 +234,7 @@ def _coverage(
                 )
         notes += of_runs(lacks, "lacks topics", "lack topics")
     found = [
-        RunCoverage(len(complete[run]), len(unknown[run]), None, "", False, "", (np.nan, np.nan))
+        RunCoverage(len(complete[run]), len(unknown[run]), None, "", False, (), (np.nan, np.nan))
         for run in runs
     ]
     return _AnswerCoverage(tuple(runs), tuple(found), len(topics), notes_on_qrels=notes)

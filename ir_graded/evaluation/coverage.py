@@ -19,6 +19,8 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError, format_ids
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, table_of_run
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.classic.ties import takes_ranks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,14 +77,16 @@ class RunCoverage:
     nothing_judged: str
     #: Whether some topic has several documents, and all documents of each topic have the same score.
     is_tie: bool
-    #: Description of a topic with several passages of a document, if a measure ranks passages.
-    repeated: str
+    #: Parts of the sentence of ``note_on_ranks``.
+    on_ranks: tuple[str, ...]
     #: None if they have to be counted first.
     shares: Shares | None
 
     @classmethod
-    def of(cls, judgments: Judgments, matched: MatchedRun) -> RunCoverage:
-        """Return the coverage of a matched run."""
+    def of(
+        cls, judgments: Judgments, matched: MatchedRun, by_default: Mapping[Measure, Scorer] | None = None
+    ) -> RunCoverage:
+        """Return the coverage of a matched run; ``by_default`` as in :func:`note_on_ranks`."""
         found, names = matched.judged, judgments.names
         retrieved = int(np.count_nonzero(found.n_retrieved))
         missing = None if retrieved == len(names) else names[int(found.n_retrieved.argmin())]
@@ -91,22 +95,36 @@ class RunCoverage:
             shares = judged_shares(judged)
             examples = "" if judged.topic.size or not retrieved else _examples(judgments, matched)
         is_tie = found.is_flat and int(found.n_retrieved.max(initial=0)) > 1
-        repeated = repeated_documents(judgments, found)
-        return cls(retrieved, found.n_unknown, missing, examples, is_tie, repeated, shares)
+        note = note_on_ranks(judgments, found, by_default or {})
+        return cls(retrieved, found.n_unknown, missing, examples, is_tie, note, shares)
 
 
-def repeated_documents(judgments: Judgments, found: JudgedRun) -> str:
-    """Return a description of a topic with several passages of a document; empty without any."""
-    if found.rows is None:
-        return ""
-    topics, passages = found.rows.topics, found.rows.sizes
-    several = np.flatnonzero(passages > found.n_retrieved[topics])
-    if not several.size:
-        return ""
-    at = several[0]
-    documents = int(found.n_retrieved[topics[at]])
-    of = "1 document" if documents == 1 else f"{documents} documents"
-    return f"topic {judgments.names[topics[at]]!r} has {passages[at]} passages of {of}"
+def note_on_ranks(
+    judgments: Judgments, found: JudgedRun, by_default: Mapping[Measure, Scorer]
+) -> tuple[str, ...]:
+    """Return a sentence on a document that counts at another rank than that of its first row.
+
+    ``by_default`` has the measures for which ``ranks`` is not set. The sentence is in two parts, with the
+    name of the run between them; there are none without such a document.
+    """
+    if found.row is None or not (moved := np.flatnonzero(found.rank != found.row)).size:
+        return ()
+    level, rank = judgments.levels.values[found.level_index[moved]], found.rank[moved]
+    counted = {
+        str(measure): moved[(level >= scorer.lowest_rel) & (rank <= (scorer.cut.cutoff or np.inf))]
+        for measure, scorer in by_default.items()
+        if takes_ranks(measure)
+    }
+    names = [name for name, rows in counted.items() if rows.size]
+    if not names:
+        return ()
+    at = min(int(rows[0]) for rows in counted.values() if rows.size)
+    shown = ", ".join(names[:MOST_IDS]) + (" ..." if len(names) > MOST_IDS else "")
+    return (
+        f"{shown} rank{'s' if len(names) == 1 else ''} documents, but in ",
+        f"topic {judgments.names[found.topic[at]]!r}, rank {found.rank[at]} is row {found.row[at]}; "
+        "set ranks='rows' or ranks='documents'.",
+    )
 
 
 def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
@@ -144,8 +162,6 @@ class Coverage:
     notes_on_qrels: Sequence[str] = ()
     #: Whether some measure ranks documents with equal scores by id.
     by_id: bool = True
-    #: Clause on measures whose cutoffs count documents and others whose cutoffs count passages.
-    cutoffs: str = ""
 
     def __post_init__(self) -> None:
         self._shares = [run.shares for run in self.runs]
@@ -191,9 +207,8 @@ class Coverage:
         """Yield sentences on everything that limits the meaning of the scores."""
         yield from self.notes_on_qrels
         of = dict(zip(self.names, self.runs, strict=True))
-        repeating = next((name for name, run in of.items() if run.repeated), None)
-        if self.cutoffs and repeating is not None:
-            yield f"{self.cutoffs}; in run {repeating!r}, {of[repeating].repeated}."
+        notes = (f"run {name!r}, ".join(run.on_ranks) for name, run in of.items() if run.on_ranks)
+        yield from islice(notes, 1)
         lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
         yield from of_runs(lacking, "lacks topics", "lack topics")
         empty = [name for name, run in of.items() if not run.retrieved]

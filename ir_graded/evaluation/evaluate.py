@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
-from ir_graded.core.facets import INTENT
+from ir_graded.core.facets import INTENT, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import (
     add_intents,
@@ -23,8 +23,8 @@ from ir_graded.io.sources import (
 from ir_graded.matching.judgments import Judgments, rows_of_dicts
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
-from ir_graded.measures.classic.ties import check_ties, with_ties
-from ir_graded.measures.params import TIES
+from ir_graded.measures.classic.ties import check_word, with_ranks, with_ties
+from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, notes_without_relevant, warn_caller
@@ -77,6 +77,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     *,
     progress: bool | None = None,
     ties: str = "doc_id",
+    ranks: str | None = None,
     intents: Any = None,
     nuggets: Any = None,
     lengths: Any = None,
@@ -100,6 +101,10 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval; 'expected', the
             mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It applies
             to all measures that depend on the order and do not set ``ties`` themselves.
+        ranks: ranks of a run with passages count 'documents', each at its best row, or 'rows', of which the
+            first of a document counts and the later ones are not relevant. By default documents, with a
+            warning where that changes the rank of a relevant one. It applies to all measures that do not set
+            ``ranks`` themselves; ranks of CharR and other measures of rows always count rows.
         intents: probabilities and types of the intents in the qrels, in a form of ``with_intents``.
         nuggets: lists of nuggets with their importance, in a form of ``with_nuggets``.
         lengths: length of each document, for runs with passages, in a form of ``passages.check_submission``.
@@ -113,16 +118,17 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: the qrels or a run cannot be scored; the message gives the place.
-        ParameterError: ``ties`` or ``beyond`` is not a valid word, ``ties`` is given for a measure that
-            others define, or ``beyond`` is given without ``lengths``.
+        ParameterError: ``ties``, ``ranks`` or ``beyond`` is not a valid word, ``ties`` or ``ranks='rows'`` is
+            given for a measure that does not take it, both are given, or ``beyond`` is given without
+            ``lengths``.
         ValueError: a measure cannot be read or is not supported.
         NameError: the name of a measure is unknown.
 
     Warns:
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
             documents of a topic the same score, nothing in the qrels is relevant, a topic has no highlighted
-            text for measures of passages, or a run has several passages of a document and some cutoffs count
-            documents, others passages; once per call.
+            text for measures of passages, or ``ranks`` is not set and the rank of a relevant document is not
+            that of its first row; once per call.
             ``Scores.coverage`` has the counts.
         SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1; the
             measures score the sample as if it were complete.
@@ -139,8 +145,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    given = {"ties": ties, "intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond}
-    request = Request(read_measures(measures), qrels, runs, **given)
+    given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets}
+    request = Request(read_measures(measures), qrels, runs, **given, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
 
@@ -178,24 +184,30 @@ def evaluate_collections(
     return scores
 
 
-def in_order(measures: list[Measure], ties: str) -> list[Measure]:
-    """Return the measures with tied documents in the given order."""
-    if ties == TIES.default:
+def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> list[Measure]:
+    """Return the measures with tied documents in the given order, and the given meaning of ranks."""
+    ranks = RANKS.default if ranks is None else ranks
+    check_word("ties", ties)
+    check_word("ranks", ranks)
+    if (ties, ranks) == (TIES.default, RANKS.default):
         return measures
-    check_ties(ties)
+    given = f"ties={ties!r}" if ties != TIES.default else f"ranks={ranks!r}"
     here = native_scorers(measures)
     if others := [measure for measure in measures if measure not in here]:
         check_computable(others[0])
         raise ParameterError(
-            f"ties={ties!r} requires measures that ir_graded computes, and {', '.join(map(str, others))} "
+            f"{given} requires measures that ir_graded computes, and {', '.join(map(str, others))} "
             f"{'is' if len(others) == 1 else 'are'} not among them"
         )
     for scorer in here.values():
         scorer.validate_params()  # so that a missing parameter is named before its effect on ties
-    named = (
-        measure if here[measure].ties != TIES.default else with_ties(measure, ties) for measure in measures
-    )
-    return list(dict.fromkeys(named))
+
+    def named(measure: Measure) -> Measure:
+        if ties != TIES.default and here[measure].ties == TIES.default:
+            measure = with_ties(measure, ties)
+        return measure if ranks == RANKS.default else with_ranks(measure, ranks)
+
+    return list(dict.fromkeys(map(named, measures)))
 
 
 def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any, dict[str, Any]]:
@@ -237,25 +249,28 @@ class Request:
     for any of the measures, inf if relevance has no effect; they need documents down to ``lowest`` from runs.
     """
 
-    def __init__(  # noqa: PLR0913  # how to score, all by keyword
+    def __init__(  # noqa: PLR0913  # as evaluate
         self,
         measures: Iterable[str | Measure] | str | Measure | None,
         qrels: Any,
         runs: Any = _LATER,
         *,
         ties: str = TIES.default,
+        ranks: str | None = None,
         intents: Any = None,
         nuggets: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
     ) -> None:
-        self.measures = in_order([] if measures is None else read_measures(measures), ties)
+        self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
         scorers = native_scorers(self.measures)
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
-        if lengths is not None and runs is not _LATER:
-            qrels, runs = whole_documents(qrels, named_runs(runs), lengths)
+        needed = {facet.name for scorer in scorers.values() for facet in scorer.needs}
+        by_name: Callable[[Any], dict[str, Any]] = named_runs
+        if lengths is not None and runs is not _LATER and SPAN.name in needed:
+            (qrels, runs), by_name = whole_documents(qrels, named_runs(runs), lengths), dict
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels if intents is None else add_intents(qrels, intents)
         judged = self._prepared(judged, nuggets, lengths, beyond)
@@ -264,12 +279,12 @@ class Request:
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
         self.lowest = self.rel = min(self._rels.values(), default=np.inf)
         if self.measures:
-            graded = GradedEvaluator(scorers, judged)
+            graded = GradedEvaluator(scorers, judged, ranks)
             self.judgments, self.evaluator = graded.judgments, MixedEvaluator(self.measures, graded)
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(named_runs(runs) if lengths is None else runs)
+            self.take(by_name(runs))
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""
@@ -326,7 +341,8 @@ class Request:
             if self._check_ends is not None:
                 self._check_ends(passage_table("a table of lengths", "run", matched.run))
             values = self.evaluator.scores_of(matched.judged, matched.run)
-            return values, RunCoverage.of(self.judgments, matched), None if also is None else also(matched)
+            coverage = RunCoverage.of(self.judgments, matched, self.evaluator.graded.by_default)
+            return values, coverage, None if also is None else also(matched)
 
         scored: Iterable[Any] = self.match(score, min(self.lowest, lowest))
         if len(self.runs) > 1 and progress is not False:
@@ -351,4 +367,4 @@ class Request:
             notes.append(note)
         by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
         topics, sources = len(self.judgments.names), (self.judgments, [*self.runs.values()])
-        return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id, graded.cutoffs)
+        return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id)

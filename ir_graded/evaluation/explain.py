@@ -213,7 +213,8 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
     seen = mine.size
-    retrieved = int((found.view.hits if scorer.NEEDS_ROWS else judged_run).n_retrieved[topic])
+    listed = found.view.hits if scorer.NEEDS_ROWS else views.hits
+    retrieved = int(listed.n_retrieved[topic])
     groups = scorer.expected_contributions(views) if expected else None
     if groups is not None and groups.tied.topics[topic]:
         seen = int(groups.tied.m[groups.tied.topic == topic].sum())

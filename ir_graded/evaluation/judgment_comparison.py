@@ -2,38 +2,84 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result
-from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.levels import Levels
-from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr
-from ir_graded.io.sources import named_runs
-from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, prepare_qrels
+from ir_graded.core.passages import Spans
+from ir_graded.core.segments import Bools, Floats, Ints, whole_total
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
+from ir_graded.io.assignments import is_assignments, nugget_assignments
+from ir_graded.io.lengths import end_check, read_lengths
+from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
+from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement
+from ir_graded.measures.stopping import safe_divide
+from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement, with_intervals
 from ir_graded.meta.conclusions import Conclusions, conclude
-from ir_graded.meta.matrix import ScoreMatrix, as_finite, number_of
-from ir_graded.meta.options import Seed, statistic
+from ir_graded.meta.matrix import ScoreMatrix, as_finite, matrices_by_measure, number_of
+from ir_graded.meta.options import Seed, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
-from .coverage import Coverage, RunCoverage
+from .answers import score_answers
+from .coverage import warn_caller
 from .evaluate import Request
-from .provider import GradedEvaluator, native_scorers, scorers_here
+from .provider import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ir_graded.io.table import Table
     from ir_graded.plots.style import Figure
 
 _PAIRS = ("all", "shared")
+
+
+_COEFFICIENTS = ("F", "IoU", "pooled_F", "pooled_IoU", "kappa")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpanAgreement(Result):
+    """Agreement of the highlighted text of sets of judgments with that of the reference.
+
+    Attributes:
+        sets: names of the other sets.
+        coefficients: ``F`` and ``IoU``, means over the topics with text in one of the sets; ``pooled_F`` and
+            ``pooled_IoU``, over the characters of all topics; with lengths, Cohen's ``kappa`` over the
+            characters of the documents in both sets.
+        topics: names of all topics.
+        confidence: confidence level.
+        value: coefficients, shape ``(sets, coefficients)``.
+        low: lower ends of the bootstrap intervals over topics, with the same shape.
+        high: upper ends.
+        undefined: number of replicates in which the coefficient is undefined.
+    """
+
+    sets: tuple[str, ...]
+    coefficients: tuple[str, ...]
+    topics: tuple[str, ...]
+    confidence: float
+    _by_topic: list[Floats]
+    value: Floats
+    low: Floats
+    high: Floats
+    undefined: Ints
+
+    ROWS: ClassVar = {"judgments": "sets", "coefficient": "coefficients"}
+    COLUMNS = ("value", "low", "high", "undefined")
+
+    def by_topic(self, comparison: int = 0) -> pd.DataFrame:
+        """Return F and IoU of each topic, NaN for a topic that is not in both sets or has no text."""
+        import pandas as pd
+
+        index = pd.Index(self.topics, name="query_id")
+        return pd.DataFrame(self._by_topic[comparison], index, [*_COEFFICIENTS[:2]])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,10 +89,12 @@ class JudgmentComparison(Result):
     Attributes:
         agreement: coverage, confusion matrices and coefficients of the reference with each other set.
         conclusions: conclusions by the name of each other set; empty without runs.
+        spans: agreement of the highlighted text, if the judgments have passages.
     """
 
     agreement: Agreement
     conclusions: dict[str, Conclusions]
+    spans: SpanAgreement | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return conclusions, a row per other set and measure. Raises InputError without runs."""
@@ -58,7 +106,7 @@ class JudgmentComparison(Result):
         return pd.concat(frames, names=["judgments"])
 
     def _printed(self) -> pd.DataFrame:
-        return self.to_frame() if self.conclusions else self.agreement.to_frame()
+        return self.to_frame() if self.conclusions else (self.spans or self.agreement).to_frame()
 
     def plot(self, judgments: str | None = None) -> Figure:
         """Plot means of the runs under the reference and another set, by default the first other set.
@@ -79,6 +127,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     *,
     pairs: str = "all",
     maps: Mapping[str, Mapping[float, float]] | None = None,
+    lengths: Any = None,
     measurement: str = "ordinal",
     rel: float = 1,
     test: str = "bootstrap",
@@ -94,17 +143,27 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     0. With runs, every pair of runs is tested under the reference and under each other set
     (``ir_graded.meta.conclusions``).
 
+    Of judgments with passages, the highlighted text is compared, too: with the characters A and B of level >=
+    ``rel`` of a topic that is in both sets, ``F = 2 |A and B| / (|A| + |B|)`` and ``IoU = |A and B| / |A or
+    B|``. A topic without such text in either set is left out.
+
+    Assignments of nuggets to answers are compared in the same way: support, partial_support and not_support
+    are the levels 2, 1 and 0 of a nugget in the answer of a run to a topic, and measures such as
+    ``NuggetScore`` rank the runs.
+
     Args:
-        a: the reference: qrels in any form of ``evaluate``.
-        b: other qrels, or a mapping from names to several qrels.
+        a: the reference: qrels in any form of ``evaluate``, or assignments in a form of ``read_assignments``.
+        b: other qrels, a mapping from names to several qrels, or other assignments.
         measures: measures that this package computes; None for agreement only.
-        runs: runs in any form of ``evaluate``; required with measures.
+        runs: runs in any form of ``evaluate``; required with measures, except for assignments.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
             and the other set both have, which shows a change of labels without a change of coverage.
         maps: mapping from levels to new levels, by the name of a set. Sets have the names of a mapping or of
             their files, else ``'a'`` and ``'b'``.
+        lengths: length of each document, in a form of ``evaluate``, for Cohen's kappa over the characters of
+            the documents in both sets, if the judgments have passages.
         measurement: of Krippendorff's alpha, see ``ir_graded.meta.agreement``.
-        rel: smallest relevant level of the overlap.
+        rel: smallest relevant level of the overlap and of highlighted text.
         test: a test of ``ir_graded.meta.discriminative_power``.
         alpha: its significance level.
         top_k: number of best runs whose overlap is computed.
@@ -114,8 +173,10 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
 
     Raises:
         InputError: judgments or runs cannot be read, no pair is in several sets, a level is missing in
-            ``maps``, judgments have passages, or fewer than two topics or runs can be compared.
-        ParameterError: an option is out of range, or this package does not compute a measure.
+            ``maps``, only some of the sets have passages, a passage ends after its document, or fewer than
+            two topics or runs can be compared.
+        ParameterError: an option is out of range, this package does not compute a measure, or ``lengths`` are
+            given for judgments without passages.
 
     Example:
         >>> import ir_graded
@@ -129,36 +190,81 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         1.0    0    2    0
         2.0    0    0    1
     """
+    options: dict[str, Any] = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
+    of_labels: dict[str, Any] = {"measurement": measurement, "rel": rel, "confidence": confidence}
+    of_labels |= {"n_resamples": n_resamples, "rng": rng, "reference": 0}
+    kinds = [is_assignments(one) for one in (a, b)]
+    if all(kinds) and runs is maps is lengths is None:
+        return _compare_assignments(a, b, measures, pairs, top_k, of_labels, options)
+    if any(kinds):
+        raise InputError(
+            "assignments of nuggets are compared with assignments, and without runs, maps and lengths; "
+            f"{'both a and b are' if all(kinds) else 'only a is' if kinds[0] else 'only b is'} such input"
+        )
     if (runs is None) != (measures is None):
         raise ParameterError("give both runs and measures, or neither")
     read = [] if measures is None else read_measures(measures)
-    wanted = [] if measures is None else [*scorers_here(read, "compare_judgments", "passages columns")]
+    if read:
+        scorers_here(read, "compare_judgments")
     union = _Union.of(_named_sets(a, b), {} if maps is None else maps)
+    if lengths is not None and not union.tables:
+        raise ParameterError("lengths are given, but the judgments have no passages (start and length)")
+    refused = "" if union.tables else "passages columns"
+    wanted = [] if measures is None else [*scorers_here(read, "compare_judgments", refused)]
     reference, *others = union.sets
     found = agreement(
         np.maximum(union.labels, 0.0),
         topics=[union.names[number] for number in union.topic.tolist()],
-        reference=0,
-        measurement=measurement,
-        rel=rel,
-        confidence=confidence,
-        n_resamples=n_resamples,
-        rng=rng,
+        **of_labels,
     )
     found = replace(found, sets=tuple(union.sets))
+    spans = None
+    if union.tables:
+        sums, names = union.spans(lengths, rel), _COEFFICIENTS[: -1 if lengths is None else None]
+        values = with_intervals(sums, _coefficients, confidence, int(n_resamples), generator(rng))
+        columns: Any = {
+            name: one[:, : len(names)] for name, one in zip(SpanAgreement.COLUMNS, values, strict=True)
+        }
+        by_topic = [_coefficients(one)[:, :2] for one in sums]
+        topics = tuple(union.names)
+        spans = SpanAgreement(tuple(others), names, topics, confidence, by_topic, **columns)
     if runs is None:
-        return JudgmentComparison(found, {})
-    options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
+        return JudgmentComparison(found, {}, spans)
     # Sets of judgments to score with: each as a whole, or its intersection with the reference.
     jobs = {name: ((reference, reference), (name, name)) for name in others}
     if pairs == "shared":
         jobs = {name: ((reference, name), (name, reference)) for name in others}
-    scores = _scores(union, {job for both in jobs.values() for job in both}, runs, wanted)
+    scores = _scores(union, dict.fromkeys(chain.from_iterable(jobs.values())), runs, wanted)
     known: dict[_Job, dict[Any, Any]] = {a: {} for a, _ in jobs.values()}
     concluded = {
         name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
     }
-    return JudgmentComparison(found, concluded)
+    return JudgmentComparison(found, concluded, spans)
+
+
+def _compare_assignments(
+    a: Any, b: Any, measures: Any, pairs: str, top_k: int, of_labels: dict[str, Any], options: dict[str, Any]
+) -> JudgmentComparison:
+    """Compare assignments of nuggets to answers: support as levels 2, 1, 0, and conclusions by scores."""
+    keys = ["run", "query_id", "nugget"]
+    found_a, found_b = nugget_assignments(a), nugget_assignments(b)
+    first, second = found_a.frame(), found_b.frame()
+    labels = first.merge(second, on=keys, how="outer", suffixes=(" a", " b"))
+    columns = 2 * labels[["assignment a", "assignment b"]].set_axis(["a", "b"], axis=1)
+    shared = labels.loc[columns.notna().all(axis=1), keys]
+    if not len(shared):
+        known = (format_ids(sorted({*one["run"]})) for one in (first, second))
+        raise NoSharedTopicsError(
+            f"the assignments share no nugget of a run and a topic; the runs of a and b: {'; '.join(known)}"
+        )
+    found = agreement(columns, topics=labels["query_id"].tolist(), **{**of_labels, "reference": "a"})
+    if measures is None:
+        for note in dict.fromkeys(found_a.notes + found_b.notes):
+            warn_caller(note)
+        return JudgmentComparison(found, {})
+    sources = (first.merge(shared), second.merge(shared)) if pairs == "shared" else (a, b)
+    of_a, of_b = (matrices_by_measure(score_answers(measures, one)) for one in sources)
+    return JudgmentComparison(found, {"b": conclude(of_a, of_b, top_k, {}, options)})
 
 
 def _named_sets(a: Any, b: Any) -> dict[str, Any]:
@@ -187,6 +293,8 @@ class _Union:
     doc_ids: list[str]
     #: Level of each pair in each set, NaN if it has none; shape ``(pairs, sets)``.
     labels: Floats
+    #: The sets, if they have passages.
+    tables: dict[str, Table]
 
     @classmethod
     def of(cls, sets: dict[str, Any], maps: Mapping[str, Mapping[float, float]]) -> _Union:
@@ -200,24 +308,33 @@ class _Union:
             )
         for name in maps:
             number_of(name, list(sets), "maps")
-        prepared = {name: prepare_qrels(qrels) for name, qrels in sets.items()}
-        if spans := [name for name, one in prepared.items() if one.levels.highlights is not None]:
-            raise InputError(f"{spans[0]!r} has passages; only judgments of documents can be compared")
+        sets = {n: one if isinstance(one, Mapping) else table_of("qrels", one) for n, one in sets.items()}
+        tables = {n: one for n, one in sets.items() if getattr(one, "passage", None) is not None}
+        if tables and len(tables) < len(sets):
+            without = next(name for name in sets if name not in tables)
+            raise InputError(
+                f"{next(iter(tables))!r} has passages, but {without!r} has none; give start and length in "
+                "all sets of judgments, or in none"
+            )
+        for name, table in tables.items():
+            tables[name] = replace(table, value=_mapped(name, table.value, maps.get(name)))
+        prepared = {name: prepare_qrels(tables.get(name, qrels)) for name, qrels in sets.items()}
         names = list(dict.fromkeys(topic for one in prepared.values() for topic in one.names))
         number = {topic: at for at, topic in enumerate(names)}
         parts = []
         for at, (name, one) in enumerate(prepared.items()):
             topic = np.array([number[topic] for topic in one.names], dtype=np.int64)[one.levels.topic]
-            doc_id, label = pl.Series(one.doc_ids, dtype=pl.String), _mapped(name, one, maps.get(name))
-            part = pl.DataFrame({"topic": topic, "doc_id": doc_id, "label": label})
-            parts.append(part.with_columns(set=pl.lit(at)))
+            label = one.levels.values[one.levels.level_index]
+            label = label if tables else _mapped(name, label, maps.get(name))
+            part = {"topic": topic, "doc_id": pl.Series(one.doc_ids, dtype=pl.String), "label": label}
+            parts.append(pl.DataFrame(part).with_columns(set=pl.lit(at)))
         rows = pl.concat(parts)
         keys = rows.select("topic", "doc_id").unique(maintain_order=True).sort("topic", maintain_order=True)
         placed = rows.join(keys.with_row_index("row"), on=["topic", "doc_id"])
         labels = np.full((keys.height, len(sets)), np.nan)
         labels[placed["row"].to_numpy(), placed["set"].to_numpy()] = placed["label"].to_numpy()
         topics = {name: one.names for name, one in prepared.items()}
-        found = cls(topics, names, keys["topic"].to_numpy().copy(), keys["doc_id"].to_list(), labels)
+        found = cls(topics, names, keys["topic"].to_numpy().copy(), keys["doc_id"].to_list(), labels, tables)
         found._require_shared()
         return found
 
@@ -233,6 +350,56 @@ class _Union:
                     f"{' and '.join(shown)}"
                 )
 
+    def spans(self, lengths: Any, rel: float) -> list[Floats]:
+        """Return counts of characters of the reference and each other set, shape ``(topics, 10)``.
+
+        Raises InputError if the length of a document is missing or too short.
+        """
+        size, topics, marked = len(self.doc_ids), len(self.names), []
+        pairs = zip([self.names[topic] for topic in self.topic], self.doc_ids, strict=True)
+        number = {pair: row for row, pair in enumerate(pairs)}
+        for table in self.tables.values():
+            assert table.passage is not None  # noqa: S101  # for the type checker
+            if lengths is not None:
+                end_check(lengths, "raise")(table[np.flatnonzero(table.passage.length)])
+            article = [number[pair] for pair in zip(table.query_id, table.doc_id, strict=True)]
+            marked.append(table.passage.spans(np.array(article, dtype=np.int64))[table.value >= rel])
+        first, *others = [one.union_length(size) for one in marked]
+        known = ~np.isnan(self.labels)
+        of_doc = {} if lengths is None else read_lengths(lengths)
+        # Documents without a span, which stand for topics without text, may lack a length.
+        length = np.array([of_doc.get(doc_id, 0) for doc_id in self.doc_ids], dtype=np.int64)
+
+        def total(values: Any) -> Floats:
+            return whole_total(values, self.topic, topics).astype(np.float64)
+
+        found = []
+        for at, other in enumerate(others, 1):
+            of_pair = first, other, first + other - Spans.concat([marked[0], marked[at]]).union_length(size)
+            in_both = (total(known[:, 0]) > 0) & (total(known[:, at]) > 0)
+            a, b, both = (total(one) * in_both for one in of_pair)
+            used = a + b > 0
+            ratios = (safe_divide(2 * both, a + b), safe_divide(both, a + b - both))
+            shared = known[:, 0] & known[:, at]
+            pooled = (total(one * shared) for one in (length, *of_pair))
+            found.append(np.stack([used, *ratios, a, b, both, *pooled], axis=1).astype(np.float64))
+        return found
+
+    def limited(self, name: str, limit: str) -> Any:
+        """Return qrels of the pairs of a set that another set judges, too, on topics of both."""
+        labels, others = (self.labels[:, [*self.sets].index(one)] for one in (name, limit))
+        rows = np.flatnonzero(~np.isnan(labels + others)).tolist()
+        pairs = [(self.names[self.topic[row]], self.doc_ids[row]) for row in rows]
+        if name in self.tables:
+            table, kept = self.tables[name], {*pairs}
+            of_row = enumerate(zip(table.query_id, table.doc_id, strict=True))
+            return table[np.array([row for row, pair in of_row if pair in kept], dtype=np.int64)]
+        both = {*self.sets[name]} & {*self.sets[limit]}
+        qrels: dict[str, dict[str, float]] = {topic: {} for topic in self.names if topic in both}
+        for (topic, doc_id), row in zip(pairs, rows, strict=True):
+            qrels[topic][doc_id] = labels[row]
+        return qrels
+
     def _first(self, name: str, known: Bools) -> str:
         if not known.any():
             return f"{name!r} is empty"
@@ -240,35 +407,26 @@ class _Union:
         return f"{name!r} has topic {self.names[self.topic[row]]!r}, document {self.doc_ids[row]!r}"
 
 
-def _mapped(name: str, judgments: Judgments, levels: Mapping[float, float] | None) -> Floats:
-    """Return the level of each document after mapping. Raises InputError if one has none."""
-    values = judgments.levels.values
+def _coefficients(sums: Floats) -> Floats:
+    """Return the coefficients of spans from sums over topics, shape ``(..., coefficients)``."""
+    used, f, iou, a, b, both, length, one, two, shared = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = (one * two + (length - one) * (length - two)) / length
+        kappa = (length - one - two + 2 * shared - expected) / (length - expected)
+        found = (f / used, iou / used, 2 * both / (a + b), both / (a + b - both), kappa)
+    return np.stack(found, axis=-1)
+
+
+def _mapped(name: str, labels: Floats, levels: Mapping[float, float] | None) -> Floats:
+    """Return levels after mapping. Raises InputError if one has none."""
+    values, of_label = np.unique(labels, return_inverse=True)
     if levels is not None:
         missing = [value for value in values.tolist() if value not in levels]
         if missing:
             raise InputError(f"maps: {name!r} has the level {missing[0]:g}, which is missing in its map")
         mapped = np.fromiter((levels[value] for value in values.tolist()), dtype=object, count=values.size)
         values = as_finite(mapped, lambda at: f"maps: {name!r}: the level for {values[at]:g}")
-    return values[judgments.levels.level_index]
-
-
-class _Scorer:
-    """Scores runs, matched with the union, by the pairs of the union that have a label and a topic."""
-
-    def __init__(self, union: _Union, topics: set[str], labels: Floats, measures: list[Measure]) -> None:
-        self.topics = np.flatnonzero([name in topics for name in union.names])
-        known = np.isin(union.topic, self.topics) & ~np.isnan(labels)
-        levels = Levels.of(len(union.names), union.topic[known], labels[known])
-        judgments = Judgments(list(union.names), union.names, levels, [])
-        self._evaluator = GradedEvaluator(native_scorers(measures), judgments)
-        self._document = np.where(known, np.cumsum(known) - 1, -1)
-
-    def scores(self, run: JudgedRun) -> list[Floats]:
-        """Return the scores of a run by each measure."""
-        document = self._document[run.document]
-        level_index = self._evaluator.judgments.levels.level_index[document]
-        own = replace(run, document=document, level_index=level_index)[document >= 0]
-        return [values[self.topics] for values in self._evaluator.scores_of(own).values()]
+    return values[of_label]
 
 
 #: A set of judgments, and the set to whose pairs it is limited.
@@ -276,29 +434,18 @@ _Job = tuple[str, str]
 
 
 def _scores(
-    union: _Union, jobs: set[_Job], runs: Any, measures: list[Measure]
+    union: _Union, jobs: Iterable[_Job], runs: Any, measures: list[Measure]
 ) -> dict[_Job, dict[str, ScoreMatrix]]:
-    """Return the score matrices of each job; the runs are read and matched once."""
-    column = dict(zip(union.sets, union.labels.T, strict=True))
-    scorers = {}
-    for name, limit in jobs:
-        labels = np.where(np.isnan(column[limit]), np.nan, column[name])
-        topics = {*union.sets[name]} & {*union.sets[limit]}
-        scorers[name, limit] = _Scorer(union, topics, labels, measures)
-    levels = Levels.of(len(union.names), union.topic, np.zeros(len(union.topic)))
-    request = Request(None, Judgments(list(union.names), union.names, levels, union.doc_ids), runs)
-
-    def work(matched: MatchedRun) -> tuple[RunCoverage, list[list[Floats]]]:
-        scores = [scorer.scores(matched.judged) for scorer in scorers.values()]
-        return RunCoverage.of(request.judgments, matched), scores
-
-    coverage, scored = zip(*request.match(work, -np.inf), strict=True)
-    names = tuple(request.runs)
-    Coverage(names, coverage, len(union.names)).warn()
-    matrices: dict[_Job, dict[str, ScoreMatrix]] = {job: {} for job in scorers}
-    for at, (job, scorer) in enumerate(scorers.items()):
-        query_ids = tuple(union.names[number] for number in scorer.topics)
-        for place, name in enumerate(map(str, measures)):
-            values = np.stack([of_run[at][place] for of_run in scored], axis=1)
-            matrices[job][name] = ScoreMatrix.checked(values, query_ids, names, name)
-    return matrices
+    """Return the score matrices of each job."""
+    runs = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
+    found = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for job in jobs:
+            request = Request(measures, union.limited(*job))
+            request.take(runs)
+            found[job] = matrices_by_measure(request.scores()[0])
+    # The sets often give the same warnings.
+    for text, category in dict.fromkeys((str(one.message), one.category) for one in caught):
+        warn_caller(text, category)
+    return found

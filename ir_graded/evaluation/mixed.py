@@ -17,7 +17,7 @@ from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels, table_of_run
 
-from .provider import GradedEvaluator, clause_on_cutoffs, native_scorers, wanted_columns, warn_of_parts
+from .provider import GradedEvaluator, native_scorers, wanted_columns, warn_of_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,6 @@ class MixedEvaluator(Evaluator):
     def __init__(self, measures: list[Measure], graded: GradedEvaluator) -> None:
         super().__init__(measures, graded.judgments.query_ids)
         self.graded = graded
-        graded.cutoffs = clause_on_cutoffs(measures)
         self.others = [measure for measure in measures if measure not in graded.scorers]
         # One evaluator each, so that measures cannot affect each other.
         self.evaluators = [

@@ -26,7 +26,7 @@ from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
 
-from .coverage import ABOVE_0, caller, repeated_documents, warn_caller
+from .coverage import ABOVE_0, caller, note_on_ranks, warn_caller
 
 #: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
 #: on it.
@@ -84,10 +84,13 @@ class MetricWithResidual(NamedTuple):
 class GradedEvaluator(Evaluator):
     """Evaluator with prepared qrels. It keeps no data of a run and can be pickled."""
 
-    def __init__(self, scorers: Mapping[Measure, Scorer], judgments: Judgments) -> None:
+    def __init__(
+        self, scorers: Mapping[Measure, Scorer], judgments: Judgments, ranks: str | None = None
+    ) -> None:
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
-        ranks_rows = any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
+        is_set = any(scorer.ranks_rows for scorer in self.scorers.values())
+        ranks_rows = is_set or any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
         needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
         of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet.kind != "span")
         self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
@@ -107,8 +110,8 @@ class GradedEvaluator(Evaluator):
             warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
-        #: Clause on measures whose cutoffs count documents and others whose cutoffs count passages.
-        self.cutoffs = clause_on_cutoffs(self.measures)
+        #: The measures, if neither they nor the call set ``ranks``.
+        self.by_default = {} if is_set or ranks is not None else self.scorers
         self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
@@ -170,8 +173,8 @@ class GradedEvaluator(Evaluator):
 
     def _match_and_warn(self, run: Any) -> JudgedRun:
         judged_run = self.match(run)
-        if self.cutoffs and (repeated := repeated_documents(self.judgments, judged_run)):
-            warn_caller(f"{self.cutoffs}; {repeated}.")
+        if note := note_on_ranks(self.judgments, judged_run, self.by_default):
+            warn_caller("".join(note))
         return judged_run
 
 
@@ -189,26 +192,6 @@ def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None
             "of a document covers all intents of the document, and the run that finds the least text may "
             "score highest; to score the text found for each intent, use NuggetR (guide: Evaluate chunks)"
         )
-
-
-def clause_on_cutoffs(measures: Iterable[Measure]) -> str:
-    """Return which cutoffs count documents and which count passages; empty without measures of both kinds."""
-    # Measures over intents have a warning that they count documents, and gP is defined by passages.
-    documents, passages = [], []
-    for measure in measures:
-        if "cutoff" not in measure.params:
-            continue
-        scorer = scorer_of(measure)
-        if scorer is not None and scorer.NEEDS_ROWS:
-            passages.append(str(measure))
-        elif scorer is None or not (SPAN in scorer.needs or INTENT in scorer.needs):
-            documents.append(str(measure))
-    if not documents or not passages:
-        return ""
-    return (
-        f"The cutoffs of {', '.join(documents)} count documents (each at its best passage), but those of "
-        f"{', '.join(passages)} count passages, so do not compare them at one cutoff"
-    )
 
 
 def needs_passages(measure: Measure) -> bool:
@@ -305,7 +288,8 @@ def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -
         names = ", ".join(map(str, others))
         raise ParameterError(f"{names}: {purpose} needs measures that ir_graded computes itself")
     for measure, scorer in scorers.items():
-        needed = ["passages"] if "passages" in refused and needs_passages(measure) else []
+        of_passages = needs_passages(measure) or scorer.ranks_rows
+        needed = ["passages"] if "passages" in refused and of_passages else []
         needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
         if needed:
             # Functions that refuse ties are those of unjudged documents.

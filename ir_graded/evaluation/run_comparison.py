@@ -38,6 +38,7 @@ def compare_runs(
     *,
     slices: Any = None,
     ties: str = "doc_id",
+    ranks: str | None = None,
     **options: Any,
 ) -> Differences:
     """Find runs that are worse than a baseline, equivalent or better, as a gate for changes of a system.
@@ -57,6 +58,7 @@ def compare_runs(
             fields; where topics hold blanks, it must be a tab or a comma. A header that begins with
             ``query_id`` is skipped.
         ties: as for ``evaluate``.
+        ranks: as for ``evaluate``.
         options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, n_resamples and
             rng.
 
@@ -87,10 +89,10 @@ def compare_runs(
         0     BBGhelani1       0.061        0.937  not worse
         1  bm25_baseline      -0.185        0.000      worse
     """
-    read = in_order(read_measures(measures), ties)
+    read = in_order(read_measures(measures), ties, ranks)
     _check_higher_is_better(read)
     name, named = _named(baseline, runs)
-    request = Request(read, qrels)
+    request = Request(read, qrels, ranks=ranks)
     request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import escape
@@ -22,7 +23,7 @@ from ir_graded._version import __version__
 from ir_graded.errors import FileFormatError, InputError, ParameterError, printable
 from ir_graded.io.sources import find_run
 from ir_graded.measures.base import aggregate
-from ir_graded.measures.classic.ties import takes_ties, with_ties
+from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure
 from ir_graded.plots.style import plural
@@ -236,7 +237,7 @@ class Scores:
     def position(self, measure: str | Measure) -> int:
         """Return the position of a measure or its name. Raises InputError if it was not evaluated.
 
-        After ``evaluate(..., ties=...)`` the name may omit the order of tied documents.
+        After ``evaluate(..., ties=...)`` or ``evaluate(..., ranks=...)`` the name may omit this parameter.
         """
         if str(measure) in self.names:
             return self.names.index(str(measure))
@@ -244,7 +245,10 @@ class Scores:
         if wanted in self.measures:
             return self.measures.index(wanted)
         orders = TIES.words if takes_ties(wanted) and "ties" not in wanted.params else ()
-        others = {with_ties(wanted, ties) for ties in orders}.intersection(self.measures)
+        others = {with_ties(wanted, ties) for ties in orders}
+        with suppress(ParameterError):
+            others.add(with_ranks(wanted, "rows"))
+        others &= {*self.measures}
         if len(others) != 1:
             raise InputError(f"{wanted} was not evaluated; use one of {', '.join(map(str, self.measures))}")
         return self.measures.index(others.pop())

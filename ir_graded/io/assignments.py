@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +32,7 @@ from .table import (
     objects_at,
     row_place,
 )
-from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input
+from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input, text_pieces
 from .values import as_text, is_missing, text_ids
 
 if TYPE_CHECKING:
@@ -39,6 +41,10 @@ if TYPE_CHECKING:
 #: Levels of importance and credits of assignments by their labels.
 IMPORTANCES = {"vital": 2.0, "okay": 1.0}
 CREDITS = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+
+
+#: Columns of a text file whose cells may be numbers.
+_NUMERIC = {"importance", "assignment", "relevance"}
 
 
 class Part(NamedTuple):
@@ -133,7 +139,7 @@ def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
 
     def column(name: str) -> list[Any]:
         cells = [row[names.index(name)] or None for row in rows[1:]]
-        return [_number_or_text(cell) for cell in cells] if name in {"importance", "assignment"} else cells
+        return [_number_or_text(cell) for cell in cells] if name in _NUMERIC else cells
 
     return Part(run, name, (), names, column, lambda row: f"{where}, line {lines[row + 1]}")
 
@@ -188,6 +194,14 @@ class Nuggets:
 
     def __len__(self) -> int:
         return len(self.nugget)
+
+    def frame(self) -> pd.DataFrame:
+        """Return the rows as a frame."""
+        import pandas as pd
+
+        texts = {"query_id": self.query_id, "run": self.run, "nugget": self.nugget}
+        columns = {name: pd.Series(values, dtype="str") for name, values in texts.items()}
+        return pd.DataFrame({**columns, "importance": self.importance, "assignment": self.credit})
 
     def describe(self, row: int) -> str:
         """Describe a row by run, topic, nugget and place."""
@@ -346,6 +360,25 @@ class _Rows:
         return found
 
 
+def is_assignments(source: Any) -> bool:
+    """Return whether a source holds assignments rather than qrels; a file is judged by its beginning."""
+    if isinstance(source, (list, tuple)):
+        return bool(source) and is_assignments(source[0])
+    wanted = {"query_id", "nugget", "assignment"}
+    if is_frame(source):
+        return wanted <= {*column_names(source)}
+    if isinstance(source, Mapping):
+        known = wanted <= source.keys() or {"qid", "nuggets"} <= source.keys()
+        return known or is_assignments(next(iter(source.values()), None))
+    if not isinstance(source, (str, os.PathLike)) or not Path(source).is_file() or is_parquet(source):
+        return False
+    head = next(text_pieces(os.fspath(source), 1), bytes)()
+    names = head.partition(b"\n")[0].decode(errors="replace")
+    return (
+        bool(re.search(rb'"nuggets"\s*:', head)) if is_json(head) else wanted <= {*re.findall(r"\w+", names)}
+    )
+
+
 def _read(kind: str, source: Any, keys: tuple[str, ...]) -> Nuggets:
     rows = _Rows(kind, keys)
     for part in parts_of(kind, source, "nuggets"):
@@ -406,11 +439,7 @@ def read_assignments(paths: Any) -> pd.DataFrame:
         0        1  llama  founded in 2004         2.0         1.0
         1        1  llama       non-profit         1.0         0.5
     """
-    import pandas as pd
-
     found = nugget_assignments(paths)
     if found.notes:
         warnings.warn(" ".join(found.notes), CoverageWarning, stacklevel=2)
-    texts = {"query_id": found.query_id, "run": found.run, "nugget": found.nugget}
-    columns = {name: pd.Series(values, dtype="str") for name, values in texts.items()}
-    return pd.DataFrame({**columns, "importance": found.importance, "assignment": found.credit})
+    return found.frame()

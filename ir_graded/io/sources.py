@@ -385,7 +385,7 @@ def _by_rank_column(table: Table) -> Table:
 
 
 def qrels_frame(qrels: Any) -> pd.DataFrame:
-    """Return a copy of qrels of any form as a frame with all further columns."""
+    """Return a copy of qrels of any form, or of a table of a run, as a frame with all further columns."""
     import pandas as pd
 
     if isinstance(qrels, Mapping):

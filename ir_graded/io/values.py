@@ -16,7 +16,7 @@ from ir_graded.errors import InputError, short_repr
 _ROUNDED = 0.001
 _FEWEST_SHARES = 2
 #: Name of the value in messages.
-VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score"}
+VALUE_NAMES = {"qrels": "level", "run": "score", "chunks": "score", "quotes": "level"}
 
 
 def describe_document(query_id: object, doc_id: object, place: str = "") -> str:

@@ -83,15 +83,32 @@ def _articles(topic: Ints, doc_id: pl.Series) -> tuple[Ints, Ints]:
     return begin[distinct], number[article].astype(np.int64)
 
 
+#: Rows by topic and rank, their ranks, and the position at which each topic begins.
+Ordered = tuple[Ints, Ints, Ints]
+
+
+def first_ranks(articles: Articles, ordered: Ordered) -> Ints:
+    """Return the rank of the first row of each article."""
+    (order, rank, _), first = ordered, np.empty(len(articles.table), dtype=np.int64)
+    first[articles.article[order[::-1]]] = rank[::-1]  # the last assignment remains
+    return first
+
+
 def ranked_rows(
-    table: Table, groups: Groups, articles: Articles, found: Ints, document: Ints, costs: Iterable[Facet]
+    table: Table,
+    groups: Groups,
+    articles: Articles,
+    ordered: Ordered,
+    found: Ints,
+    document: Ints,
+    costs: Iterable[Facet],
 ) -> PassageRows:
-    """Rank the rows of topics that are in the qrels.
+    """Return the rows of topics that are in the qrels, with their ranks as ``ordered`` by ``order_rows``.
 
     ``found`` are the articles that are in the qrels, ``document`` their positions in the levels of the qrels.
     """
     spans = articles.passage.spans(articles.article)
-    order, rank, begin = order_rows(table, groups, articles)
+    order, rank, begin = ordered
     topic = groups.topic[order]
     known = np.full(len(articles.table), -1, dtype=np.int64)
     known[found] = document
@@ -122,7 +139,7 @@ def ranked_rows(
     )
 
 
-def order_rows(table: Table, groups: Groups, articles: Articles) -> tuple[Ints, Ints, Ints]:
+def order_rows(table: Table, groups: Groups, articles: Articles) -> Ordered:
     """Return the rows by topic and rank, their ranks, and the position at which each topic begins."""
     block = groups.topic
     # If each topic is one group, groups need not be joined.

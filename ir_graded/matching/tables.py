@@ -28,7 +28,7 @@ from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, as_strings, at_rows
 from ir_graded.io.values import describe_document
 
-from .articles import articles_of, one_row_an_article, ranked_rows
+from .articles import articles_of, first_ranks, one_row_an_article, order_rows, ranked_rows
 from .judgments import Judgments, Keys, comparable, document_keys, rows_of_dicts
 from .qrels import topic_numbers
 
@@ -245,14 +245,17 @@ def _match_rows(
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
     is_flat = ranking.is_flat(score, groups)
-    passages = None
-    if articles is not None and judgments.ranks_rows:
-        costs = [facet for facet in judgments.of_run if facet.kind == "cost"]
-        passages = ranked_rows(*rows_of, articles, row, document, costs)
+    passages = first = None
+    if articles is not None:
+        ordered = order_rows(*rows_of, articles)
+        first = first_ranks(articles, ordered)[row]
+        if judgments.ranks_rows:
+            costs = [facet for facet in judgments.of_run if facet.kind == "cost"]
+            passages = ranked_rows(*rows_of, articles, ordered, row, document, costs)
     of_documents = (facet for facet in judgments.of_run if facet.kind != "cost" and table.has(facet))
     further = {facet.name: table.numbers(facet)[row] for facet in of_documents}
     length = np.diff(groups.begin)
-    return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further)
+    return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further, first)
 
 
 def _ids_at(doc_id: pl.Series, rows: Ints) -> list[str]:

@@ -28,7 +28,7 @@ from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
 from .documentation import cited, sections
-from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, REL, TIES, Param, format_value
+from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, ORDER, RANKS, REL, TIES, Param, format_value
 from .stopping import gains_on_scale, safe_divide
 
 __all__ = ["GradedMeasure"]
@@ -154,7 +154,7 @@ NAMES: Mapping[str, GradedMeasure] = ChainMap(REGISTRY, ANSWERS)
 #: Largest number of levels without judgments that exact bounds consider.
 _MOST_LEVELS = 100
 #: Parameters that nearly every measure takes.
-COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": TIES}
+COMMON: dict[str, Param] = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, **ORDER}
 
 
 class Scorer:
@@ -167,7 +167,7 @@ class Scorer:
     #: Further columns of qrels and run that the measure requires, and those that it uses if they exist.
     NEEDS: ClassVar[tuple[Facet, ...]] = ()
     USES: ClassVar[tuple[Facet, ...]] = ()
-    #: Whether the measure ranks the rows of a run, rather than articles by their best row.
+    #: Whether the measure always ranks the rows of a run, rather than articles by their best row.
     NEEDS_ROWS: ClassVar[bool] = False
     #: Whether the score depends on the order of the rows of the qrels.
     NEEDS_QRELS_ORDER: ClassVar[bool] = False
@@ -235,8 +235,15 @@ class Scorer:
         return Grades(np.where(relevant, levels.values, 0.0), relevant, levels.values >= 0)
 
     def in_order(self, views: Views) -> Views:
-        """Return the run with tied documents ordered by level, if ``ties`` is an order by level."""
-        return views if self.ties in {TIES.default, "expected"} else views.ordered(self.ties)
+        """Return the list that the measure scores: of rows if ``ranks`` says so, else ordered as in ``ties``.
+
+        With ``ties='expected'``, tied documents are by doc_id.
+        """
+        if self.ranks_rows:
+            return views.by_row()
+        if self.ties in {TIES.default, "expected"} or not views.tied_topics.any():
+            return views
+        return views.ordered(self.ties)
 
     def validate_params(self) -> None:
         """Raise ParameterError or AssertionError if the measure cannot be computed."""
@@ -256,6 +263,11 @@ class Scorer:
         return str(TIES.default)
 
     @property
+    def ranks_rows(self) -> bool:
+        """Whether ranks count the rows of a run with passages because of ``ranks='rows'``."""
+        return False
+
+    @property
     def has_expected_score(self) -> bool:
         """Whether the measure defines its mean over the orders of tied documents."""
         return type(self).expected_contributions is not Scorer.expected_contributions
@@ -268,12 +280,10 @@ class Scorer:
         raise ParameterError(f"{self} has no expected score over the orders of tied documents")
 
     def score_with_ties(self, views: Views) -> Floats:
-        """Return the score of every topic with tied documents ordered as ``ties`` says."""
-        if self.ties == TIES.default or not views.tied_topics.any():
-            return self.score(views)
-        if self.ties != "expected":
-            return self.score(self.in_order(views))
-        return self.expected_score(views)
+        """Return the score of every topic with ranks as ``ranks`` and ``ties`` say."""
+        if self.ties == "expected" and views.tied_topics.any():
+            return self.expected_score(views)
+        return self.score(self.in_order(views))
 
     def expected_score(self, views: Views) -> Floats:
         """Return the mean score of every topic over all orders of tied documents."""
@@ -304,6 +314,13 @@ class Scorer:
         return None
 
 
+def check_ranks(name: str, params: Mapping[str, Any]) -> None:
+    """Raise ParameterError if ranks count rows, whose order is fixed, and ``ties`` is not the default."""
+    ties = params.get("ties", TIES.default)
+    if params.get("ranks", RANKS.default) != RANKS.default and ties != TIES.default:
+        raise ParameterError(f"{name}: ranks={params['ranks']!r} needs ties={TIES.default!r}, not {ties!r}")
+
+
 class GradedMeasure(Scorer, Measure):
     """A measure of this package: an ir-measures ``Measure`` that checks its parameters on creation.
 
@@ -330,6 +347,7 @@ class GradedMeasure(Scorer, Measure):
         not_default = {
             name: value for name, value in canonical.items() if value != self.SUPPORTED_PARAMS[name].default
         }
+        check_ranks(self._printed_name, not_default)
         self.check_combination(not_default)
         super().__init__(**not_default)
 
@@ -415,6 +433,18 @@ class GradedMeasure(Scorer, Measure):
         if ties == "expected" and not self.has_expected_score:
             raise ParameterError(f"{self} has no expected score over the orders of tied documents")
         return self(ties=ties)
+
+    @property
+    def ranks_rows(self) -> bool:
+        return bool(self.params.get("ranks", RANKS.default) != RANKS.default)
+
+    def with_ranks(self, ranks: str) -> Measure:
+        """Return the measure with another meaning of ranks. Raises ParameterError if it has one only."""
+        if self.NEEDS_ROWS:
+            return self
+        if "ranks" not in self.SUPPORTED_PARAMS:
+            raise ParameterError(f"{self} takes no ranks, given ranks={ranks!r}")
+        return self(ranks=ranks)
 
     @property
     def cut(self) -> Cut:

@@ -25,7 +25,7 @@ from .base import (
     add_names,
     register,
 )
-from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, TIES, Flag, Number
+from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, Flag, Number
 from .stopping import cascade, safe_divide, satisfaction
 
 __all__ = ["EBR", "gRBP", "iRBU", "nDCG_JK", "nERR"]
@@ -300,10 +300,10 @@ class _gRBP(_WeightedGain, ScaledMeasure):
     the score of the ideal list at the same cutoff (nRBP in NTCIREVAL). RBP of ir-measures is for binary
     relevance.
 
-    With ``residual=True``, which needs ties='doc_id' and norm='all', each metric of ``ir_measures.iter_calc``
-    has a field ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d - p^k``, where d is the
-    number of documents retrieved (at most k) and k is the cutoff (without one, p^k is 0). It is how much
-    judging every document could raise the score. Levels below 0 count as unjudged.
+    With ``residual=True``, which needs norm='all' and the default of ties and ranks, each metric of
+    ``ir_measures.iter_calc`` has a field ``residual``: ``(1-p) * sum over unjudged ranks n of p^(n-1) + p^d -
+    p^k``, where d is the number of documents retrieved (at most k) and k is the cutoff (without one, p^k is
+    0). It is how much judging every document could raise the score. Levels below 0 count as unjudged.
 
     Formula:
         \mathrm{gRBP} = (1 - p) \sum_{n \in \mathcal{N}} p^{n-1} \frac{g(n)}{g_{\max}}
@@ -354,7 +354,8 @@ class _gRBP(_WeightedGain, ScaledMeasure):
         return super().infers_scale and not self.over_ideal
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        for name, default in (("ties", TIES.default), ("norm", IDEAL_NORM.default)):
+        for name in ("ties", "ranks", "norm"):
+            default = self.SUPPORTED_PARAMS[name].default
             if params.get("residual") and params.get(name, default) != default:
                 raise ParameterError(f"{self.NAME}: residual=True needs {name}={default!r}")
 

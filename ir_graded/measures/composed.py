@@ -15,7 +15,7 @@ from ir_graded.errors import ParameterError, short_repr
 from . import cascade, ncu, one_list  # noqa: F401
 from .base import GradedMeasure, Scorer, add_names
 from .classic import scorer_of
-from .classic.ties import TiedClassic, with_ties
+from .classic.ties import TiedClassic, with_ranks, with_ties
 from .params import CUTOFF, Param
 from .parsing import parse_measure, read_measures
 
@@ -114,8 +114,9 @@ class ComposedMeasure(GradedMeasure):
     TAKES_TIES: ClassVar[bool] = True
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
-        if not self.TAKES_TIES and "measure" in params and "ties" in at_cutoff(params["measure"]).params:
-            raise ParameterError(f"{self.NAME}: measure={params['measure']!r} must not have ties")
+        base = {} if self.TAKES_TIES or "measure" not in params else at_cutoff(params["measure"]).params
+        for name in base.keys() & {"ties", "ranks"}:
+            raise ParameterError(f"{self.NAME}: measure={params['measure']!r} must not have {name}")
 
     @property
     def base(self) -> Scorer:
@@ -142,6 +143,16 @@ class ComposedMeasure(GradedMeasure):
     @property
     def ties(self) -> str:
         return self.base.ties
+
+    def with_ranks(self, ranks: str) -> Measure:
+        """Return the measure with another meaning of ranks in the base measure."""
+        if not self.TAKES_TIES:
+            return super().with_ranks(ranks)
+        return self(measure=with_ranks(at_cutoff(self["measure"], None), ranks))
+
+    @property
+    def ranks_rows(self) -> bool:
+        return self.base.ranks_rows
 
     @property
     def lacks(self) -> Mapping[str, str]:

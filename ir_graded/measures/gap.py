@@ -16,7 +16,7 @@ from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 
 from .base import ScaledMeasure, StopUtility, TiedContributions, add_names, register
-from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, NORM, REL, TIES, WEIGHTS, Choice
+from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, NORM, ORDER, REL, WEIGHTS, Choice
 from .stopping import graded_uniform, recall_base, safe_divide, uniform
 
 __all__ = ["GAP", "B_pref", "R_pref"]
@@ -138,7 +138,7 @@ class _GAP(StopUtility):
         "judged_only": JUDGED_ONLY,
         "weights": WEIGHTS,
         "norm": NORM,
-        "ties": TIES,
+        **ORDER,
     }
 
     def _thresholds(self, view: View) -> Thresholds:
@@ -212,10 +212,6 @@ class _Preference(StopUtility):
     def lacks(self) -> Mapping[str, str]:
         return {**self.LACKS, "ideal": self.WHY_NO_IDEAL} if self["penalty"] == "relative" else self.LACKS
 
-    def others(self, view: View) -> Ints:
-        """Return N, the number of documents of each topic that are judged not relevant."""
-        return view.levels.ideal(0.0, view.levels.values).R - view.R
-
     def as_good(self, view: View) -> Floats:
         """Return for each relevant document the sum of min(g(m)/g(n), 1) over the documents above."""
         raise NotImplementedError  # pragma: no cover
@@ -226,7 +222,7 @@ class _Preference(StopUtility):
 
     def most(self, view: View) -> Floats:
         """Return the largest sum of penalties of each topic: the divisor of penalty 'N'."""
-        return self.others(view).astype(np.float64)
+        return view.N.astype(np.float64)
 
     def utility(self, view: View) -> Floats:
         penalty, n, as_good = self["penalty"], view.n, self.as_good(view)
@@ -305,7 +301,7 @@ class _B_pref(_Preference):
     SUPPORTED_PARAMS = {
         "penalty": Choice("penalty for documents above", ("R", "N", "relative"), default="R"),
         "rel": REL,
-        "ties": TIES,
+        **ORDER,
     }
 
     def stop(self, view: View) -> Floats:
@@ -367,7 +363,7 @@ class _R_pref(_Preference, ScaledMeasure):
         "gains": GAINS,
         "max_rel": MAX_REL,
         "rel": REL,
-        "ties": TIES,
+        **ORDER,
     }
 
     def check_combination(self, params: Mapping[str, Any]) -> None:

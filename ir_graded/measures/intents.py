@@ -21,7 +21,7 @@ from ir_graded.errors import ParameterError
 from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q
-from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_TIES, REL, TIES, Number
+from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_ORDER, MEAN_TIES, REL, TIES, Number
 from .stopping import first, safe_divide
 
 __all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plus_Q", "P_plus_Q_sharp"]
@@ -89,11 +89,7 @@ class IntentMeasure(GradedMeasure):
         gamma = float(self["gamma"])
         return gamma * self.recall(views, ties) + (1 - gamma) * plain
 
-    def score_with_ties(self, views: Views) -> Floats:
-        if self.ties == TIES.default or not views.tied_topics.any():
-            return self.score(views)
-        if self.ties != "expected":
-            return self.score(self.in_order(views))
+    def expected_score(self, views: Views) -> Floats:
         return self.score(views, ties=True)
 
     @property
@@ -158,7 +154,7 @@ class GlobalGainMeasure(IntentMeasure, ComposedMeasure):
 
     def in_order(self, views: Views) -> Views:
         if self.ties in {TIES.default, "expected"}:
-            return views
+            return super().in_order(views)
         hits = self.by_gain(views).ordered(self.ties).hits
         return Views(views.levels, replace(hits, level_index=views.levels.level_index[hits.document]))
 
@@ -306,7 +302,7 @@ class _I_rec(IntentMeasure):
 
     NAME = "I-rec"
     PRETTY_NAME = "Intent recall"
-    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, "ties": MEAN_TIES}
+    SUPPORTED_PARAMS = {"cutoff": CUTOFF, "rel": REL, "judged_only": JUDGED_ONLY, **MEAN_ORDER}
 
     def plain_score(self, views: Views, ties: bool) -> Floats:
         return self.recall(views, ties)
@@ -595,7 +591,7 @@ class _P_plus_Q(IntentSumMeasure):
         "rel": REL,
         "judged_only": JUDGED_ONLY,
         "cutoff": CUTOFF,
-        "ties": MEAN_TIES,
+        **MEAN_ORDER,
     }
 
     @property

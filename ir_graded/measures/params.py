@@ -337,6 +337,14 @@ MEAN_TIES = Choice(
     ("doc_id", "expected"),
     default="doc_id",
 )
+RANKS = Choice(
+    "what ranks count in a run with passages: documents, or rows, of which the first of a document counts",
+    ("documents", "rows"),
+    default="documents",
+)
+#: What ranks count, and the order of documents with equal scores.
+ORDER: dict[str, Param] = {"ties": TIES, "ranks": RANKS}
+MEAN_ORDER: dict[str, Param] = {"ties": MEAN_TIES, "ranks": RANKS}
 WEIGHTS = LevelTable("weight of each threshold j; by default j")
 IMPORTANCE = Importance(
     "nuggets that count: 'all' alike, the 'vital' ones, 'weighted' (vital 1, okay 0.5), or a weight for each "

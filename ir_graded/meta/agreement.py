@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -319,7 +319,9 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         covered.append(np.stack([np.bincount(topic[side], minlength=len(number)) for side in sides], axis=1))
     if len(names) > _FEWEST:
         sums.append(of.collect_all(topic[several], table[several], len(number)))
-    values, low, high, undefined = _with_intervals(sums, of, confidence, int(n_resamples), generator(rng))
+    values, low, high, undefined = with_intervals(
+        sums, of.coefficients, confidence, int(n_resamples), generator(rng)
+    )
     if len(names) > _FEWEST:
         for found in (values, low, high):
             found[-1, np.arange(len(_NAMES)) != _ALPHA] = np.nan
@@ -341,23 +343,28 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     )
 
 
-def _with_intervals(
-    sums: list[Floats], of: _Classes | _Soft, confidence: float, n_resamples: int, rng: np.random.Generator
+def with_intervals(
+    sums: list[Floats],
+    coefficients: Callable[[Floats], Floats],
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> tuple[Floats, Floats, Floats, Ints]:
     """Return coefficients of sums over topics, their intervals, and numbers of undefined replicates."""
     # Topics without a pair in several sets carry no information.
     used = np.flatnonzero(sum(one.reshape(len(one), -1).any(axis=1) for one in sums))
     drawn = topic_counts(rng, len(used), n_resamples)
     tail = (1 - float(confidence)) / 2
-    undefined = np.zeros((len(sums), len(_NAMES)), dtype=np.int64)
-    low, high = ends = np.full((2, len(sums), len(_NAMES)), np.nan)
+    values = np.stack([coefficients(one.sum(axis=0)) for one in sums])
+    undefined = np.zeros(values.shape, dtype=np.int64)
+    low, high = ends = np.full((2, *values.shape), np.nan)
     for at, one in enumerate(sums):
         totals = drawn.T @ one[used].reshape(len(used), -1)
-        replicates = of.coefficients(totals.reshape(-1, *one.shape[1:]))
+        replicates = coefficients(totals.reshape(-1, *one.shape[1:]))
         undefined[at] = np.count_nonzero(np.isnan(replicates), axis=0)
         some = undefined[at] < n_resamples
         ends[:, at, some] = np.nanquantile(replicates[:, some], [tail, 1 - tail], axis=0)
-    return np.stack([of.coefficients(one.sum(axis=0)) for one in sums]), low, high, undefined
+    return values, low, high, undefined
 
 
 def _table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +16,7 @@ from ir_graded.core.segments import Floats, Ints, count, whole_total
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.records import Node, indexed_span
-from ir_graded.io.sources import passage_table
+from ir_graded.io.sources import passage_table, qrels_frame
 from ir_graded.io.table import column_names, from_columns, is_frame
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
@@ -117,7 +118,10 @@ DocumentName: TypeAlias = str | Callable[[Any], object] | None
 
 
 def run_of_chunks(
-    results: Mapping[Any, Iterable[Any]] | Iterable[Iterable[Any]], doc_id: DocumentName = None
+    results: Mapping[Any, Iterable[Any]] | Iterable[Iterable[Any]],
+    doc_id: DocumentName = None,
+    *,
+    tokens: Callable[[str], int] | None = None,
 ) -> pd.DataFrame:
     """Make a run from the ranked chunks that were retrieved for each question.
 
@@ -133,12 +137,16 @@ def run_of_chunks(
         doc_id: the key of the dict or of the metadata that names the document, or a function that takes a
             chunk and returns the name. By default ``'corpus_id'`` for dicts, ``'source'`` for documents of
             LangChain and ref_doc_id for nodes.
+        tokens: a function that counts the tokens of a text; adds the column tokens with those of the chunk
+            (page_content of a document, text of a node; text, content or page_content of a dict), for
+            measures with ``unit='tokens'``.
 
     Returns:
         A row per chunk with query_id, doc_id, score (minus the rank), start and length, in characters.
 
     Raises:
-        InputError: a query has no list of chunks, or a chunk no valid position or no document.
+        InputError: a query has no list of chunks, or a chunk no valid position or no document; with
+            ``tokens``, a chunk has no text, or its number of tokens is not a whole number >= 0.
 
     Example:
         >>> from ir_graded import passages
@@ -161,14 +169,84 @@ def run_of_chunks(
                 f"expected {{query_id: list of chunks}}{hint}: for query {query_id!r}, {short_repr(chunks)} "
                 "is given in place of a list"
             )
-    rows = [
-        (query_id, -float(rank), *_span(Node(chunk, f"query {query_id!r}, chunk {rank - 1}"), doc_id))
+    nodes = [
+        (query_id, -float(rank), Node(chunk, f"query {query_id!r}, chunk {rank - 1}"))
         for query_id, chunks in lists.items()
         for rank, chunk in enumerate(chunks, 1)
     ]
+    rows = [(query_id, score, *_span(node, doc_id)) for query_id, score, node in nodes]
     frame = pd.DataFrame(rows, columns=["query_id", "score", *_TYPES])
     types = {"query_id": "str", "score": "float64", **_TYPES}
-    return frame.astype(types)[["query_id", "doc_id", "score", "start", "length"]]
+    frame = frame.astype(types)[["query_id", "doc_id", "score", "start", "length"]]
+    if tokens is not None:
+        frame["tokens"] = np.array(
+            [_tokens(tokens, _text(node), node.place) for *_, node in nodes], dtype=np.int64
+        )
+    return frame
+
+
+def with_tokens(run: Any, texts: Texts, count: Callable[[str], int], name: str = "tokens") -> pd.DataFrame:
+    """Add a column with the number of tokens in the text of each row to a run with passages.
+
+    Measures with a budget in tokens need it: ``CharR(budget=2000,unit='tokens')``.
+
+    Args:
+        run: a run with passages in any form.
+        texts: the text of each document, as str: a mapping from doc_id or a function of it.
+        count: a function that counts the tokens of a text, such as ``lambda text: len(encode(text))``; it is
+            called once for each different text.
+        name: name of the column.
+
+    Returns:
+        A copy of the run as a frame with its further columns and the new one.
+
+    Raises:
+        InputError: a text is missing, a passage ends behind its text, or a number of tokens is not a whole
+            number >= 0.
+        ValueError: the run has a column of this name.
+
+    Example:
+        >>> import pandas as pd
+        >>> from ir_graded import passages
+        >>> run = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "score": 1.0, "start": 0, "length": 10})
+        >>> passages.with_tokens(run, {"a": "Pay within 14 days."}, lambda text: len(text.split()))
+          query_id doc_id  score  start  length  tokens
+        0        1      a    1.0      0      10       2
+    """
+    table = passage_table("with_tokens", "run", run)
+    assert table.passage is not None  # noqa: S101  # for the type checker
+    text_by_id, counted = cache(lambda doc_id: text_of(texts, doc_id, str)), cache(count)
+    found = []
+    spans = zip(table.doc_id, table.passage.start.astype(int), table.passage.length.astype(int), strict=True)
+    for row, (doc_id, start, length) in enumerate(spans):
+        text = text_by_id(doc_id)
+        if start + length > len(text):
+            raise InputError(
+                f"{table.in_kind(row)}: the passage {start}:{length} ends after the text of {len(text)} "
+                "characters"
+            )
+        found.append(_tokens(counted, text[start : start + length], table.in_kind(row)))
+    frame = qrels_frame(run if hasattr(run, "iloc") else table)
+    frame.insert(len(frame.columns), name, np.array(found, dtype=np.int64))
+    return frame
+
+
+def _tokens(count: Callable[[str], int], text: str, place: str) -> int:
+    """Return the number of tokens in a text. Raises InputError if it is not a whole number >= 0."""
+    return Node(count(text), f"{place}: the number of tokens").whole()
+
+
+def _text(given: Node) -> str:
+    """Return the text of a chunk."""
+    chunk = _chunk(given)
+    for key in ("page_content", "text", "content"):
+        text = chunk.get(key) if isinstance(chunk, Mapping) else getattr(chunk, key, None)
+        if isinstance(text, str):
+            return text
+    raise given.error(
+        "has no text whose tokens could be counted: add it to the dict as 'text', or make the run without "
+        "tokens and call passages.with_tokens(run, texts, count)"
+    )
 
 
 def chunk_table(chunks: Iterable[Any], doc_id: DocumentName = None) -> pd.DataFrame:
@@ -203,12 +281,17 @@ def _is_list_of_chunks(given: Any) -> bool:
     return isinstance(given, Iterable) and not single
 
 
+def _chunk(given: Node) -> Any:
+    """Return a chunk without its score."""
+    chunk = given.value
+    if isinstance(chunk, tuple) and len(chunk) == 2:  # noqa: PLR2004
+        chunk = chunk[0]
+    return getattr(chunk, "node", chunk)
+
+
 def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
     """Return document, start and length of a chunk."""
-    chunk = given.value
-    if isinstance(chunk, tuple) and len(chunk) == 2:  # noqa: PLR2004  # with its score
-        chunk = chunk[0]
-    chunk = getattr(chunk, "node", chunk)
+    chunk = _chunk(given)
     if isinstance(chunk, Mapping):
         metadata, own = Node(chunk, given.place), "corpus_id"
         start, length = indexed_span(metadata)

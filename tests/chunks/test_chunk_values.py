@@ -2,7 +2,6 @@
 
 import math
 
-import ir_measures
 import pandas as pd
 import pytest
 from chunks import chunk_cases as cases
@@ -10,7 +9,7 @@ from collections_data import ROOT, needs_shared_data
 from passages import passage_cases
 
 import ir_graded
-from ir_graded import AiP, CharF, CharP, CharR, CoverageWarning, InputError, IoU, ParameterError, Q, iP
+from ir_graded import AiP, CharF, CharP, CharR, CoverageWarning, InputError, IoU, ParameterError, iP
 from ir_graded.matching import tables
 
 # A relevant article with two spans, one with one span, one judged without any.
@@ -45,40 +44,6 @@ def test_measures_of_rows_and_of_documents_in_one_call():
     ]
     alone = ir_graded.evaluate(["Q", "nDCG"], *documents).mean().iloc[0].to_dict()
     assert {name: found[name] for name in alone} == alone
-
-
-#: Several passages of a document: the gold document is at rank 2, its passage at rank 4.
-ONE_GOLD = [("1", "b", 1, 0, 10)]
-THREE_OF_A = [("1", "a", 4, 0, 10), ("1", "a", 3, 10, 10), ("1", "a", 2, 20, 10), ("1", "b", 1, 0, 10)]
-CUTOFFS = (
-    r"^The cutoffs of {} count documents \(each at its best passage\), but those of {} count passages, "
-    r"so do not compare them at one cutoff; {}topic '1' has 4 passages of 2 documents\.$"
-)
-
-
-def test_cutoffs_that_count_documents_and_passages_warn_once():
-    gold, run = passage_cases.frame("qrels", ONE_GOLD), passage_cases.frame("run", THREE_OF_A)
-    single = run.iloc[2:]
-    words = CUTOFFS.format("nDCG@3, P@3, RR@3", "CharR@3", "in run 'repeats', ")
-    measures = ["nDCG@3", "P@3", "RR@3", "AP", "CharR@3", "CharP"]
-    with pytest.warns(CoverageWarning, match=words) as caught:
-        found = ir_graded.evaluate(measures, gold, {"single": single, "repeats": run, "again": run})
-    assert [one.filename for one in caught] == [__file__]
-    expected = [0.630929753571, 1 / 3, 0.5, 0.5, 0, 0.25]
-    assert found.values[:, 1, 0].tolist() == pytest.approx(expected, abs=1e-12)
-    # Without warnings: one kind of cutoff, or one passage of each document.
-    ir_graded.evaluate(["nDCG@3", "RR@3", "CharR"], gold, run)
-    ir_graded.evaluate(["nDCG", "CharR@3", "iP@0.1"], gold, run)
-    ir_graded.evaluate(measures, gold, single)
-
-
-def test_cutoffs_of_both_kinds_warn_in_ir_measures():
-    gold, run = passage_cases.frame("qrels", ONE_GOLD), passage_cases.frame("run", THREE_OF_A)
-    for documents, given in (("Q@3", [Q @ 3]), ("nDCG@3, P@3", [ir_measures.nDCG @ 3, ir_measures.P @ 3])):
-        for function in (ir_measures.calc_aggregate, ir_measures.calc):
-            with pytest.warns(CoverageWarning, match=CUTOFFS.format(documents, "CharR@3", "")) as caught:
-                function([*given, CharR @ 3], gold, run)
-            assert len(caught) == 1
 
 
 @pytest.mark.parametrize(

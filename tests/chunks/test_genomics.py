@@ -49,7 +49,7 @@ def test_worked_example(tmp_path):
     path = written(tmp_path / "run.txt", lines_of(ROWS, "run"))
     run = read_run(path, format="genomics", rank="column")
     for qrels in (gold_frame(GOLD), gold, read_qrels(gold)):
-        found = ir_graded.evaluate(["AP", *MEASURES], qrels, run).mean().iloc[0].tolist()
+        found = ir_graded.evaluate(["AP", *MEASURES], qrels, run, ranks="documents").mean().iloc[0].tolist()
         assert found == pytest.approx(VALUES, abs=6e-13)
     assert read_run(path)["score"].tolist() == [1, 5, 7, 0.5, 0.1]
 
@@ -138,6 +138,7 @@ def test_a_run_without_its_last_field_is_not_read_as_a_trec_run(tmp_path):
 def test_official_figures_of_a_run():
     """In these data gold spans overlap, and several rows find one span."""
     run = read_run(ROOT / "genomics/york01.txt", format="genomics", rank="column")
-    found = ir_graded.evaluate(["AP", *MEASURES, "MAgP(beta=0.25)"], ROOT / "genomics/gold07.txt", run)
+    measures, gold = ["AP", *MEASURES, "MAgP(beta=0.25)"], ROOT / "genomics/gold07.txt"
+    found = ir_graded.evaluate(measures, gold, run, ranks="documents")
     expected = [0.108571580535, 0.016963069846, 0.024391272703, 0.009413572619, 0.019898594702]
     assert found.mean().iloc[0].tolist() == pytest.approx(expected, abs=6e-13)

@@ -99,3 +99,47 @@ def test_wrong_use_is_an_error_of_one_line(judgments, tmp_path):
     assert_command_fails(judgments("A"), "Missing argument 'B'")
     (tmp_path / "C").write_text("9 0 a 1\n")
     assert_command_fails(judgments("A", "C"), "judge no pair", "'C' has topic '9', document 'a'")
+
+
+def test_passages_add_the_agreement_of_their_characters(judgments, tmp_path):
+    names = "query_id,doc_id,relevance,start,length\n"
+    (tmp_path / "a.csv").write_text(f"{names}1,a,1,0,40\n1,b,1,10,30\n2,c,1,0,20\n")
+    (tmp_path / "b.csv").write_text(f"{names}1,a,1,10,50\n1,d,1,0,10\n2,c,1,5,15\n3,e,1,0,5\n")
+    (tmp_path / "lengths.csv").write_text("doc_id,length\na,100\nb,90\nc,30\nd,90\ne,9\n")
+    code, out, _ = judgments("a.csv", "b.csv", "--lengths", "lengths.csv", "-o", "csv", "-p", "12")
+    assert code == 0
+    table = pd.read_csv(io.StringIO(out)).set_index(["table", "row", "column"])["value"]
+    assert table["characters", "pooled_IoU", "value"] == 0.375
+    assert table["characters", "kappa", "value"] == 0.461538461538
+    code, out, _ = judgments("a.csv", "b.csv")
+    assert code == 0
+    shown = [line.split()[:2] for line in out.strip().split("\n\n")[-1].splitlines()[2:]]
+    assert shown == [["F", "0.6593"], ["IoU", "0.5250"], ["pooled_F", "0.5455"], ["pooled_IoU", "0.3750"]]
+    assert_command_fails(judgments("A", "B", "--lengths", "lengths.csv"), "the judgments have no passages")
+
+
+def test_assignments_of_nuggets_are_compared_without_runs(judgments, tmp_path):
+    for name, labels in {"one": ("support", "not_support"), "two": ("support", "partial_support")}.items():
+        nuggets = [
+            {"text": f"n{at}", "importance": "vital", "assignment": one} for at, one in enumerate(labels)
+        ]
+        turned = [{**one, "assignment": label} for one, label in zip(nuggets, reversed(labels), strict=True)]
+        rows = [
+            {"qid": topic, "run_id": run, "nuggets": turned if run == topic else nuggets[: int(run)]}
+            for run in "12"
+            for topic in "123"
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    files = ("one.jsonl", "two.jsonl")
+    code, out, _ = judgments(*files, "-o", "csv")
+    assert code == 0
+    table = pd.read_csv(io.StringIO(out), dtype={"row": str}).set_index(["table", "row", "column"])["value"]
+    assert (table["levels", "0", "1"], table["levels", "2", "2"], table["pairs", "both", "number"]) == (
+        4,
+        6,
+        10,
+    )
+    code, out, _ = judgments(*files, "-m", "all_score", "--test", "t", "-o", "jsonl")
+    assert code == 0
+    assert {"NuggetScore"} <= {json.loads(line).get("measure") for line in out.splitlines()}
+    assert_command_fails(judgments(*files, "x", "-m", "AP"), "both a and b are such input")

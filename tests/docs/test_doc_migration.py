@@ -3,6 +3,7 @@
 import re
 
 import ir_measures
+import pandas as pd
 import pytest
 from doc_blocks import DOCS, rows
 from pyNTCIREVAL import Labeler, metrics
@@ -157,6 +158,64 @@ def test_values_that_differ_from_ir_measures_are_as_listed(row):
         values = found.values() if name in BESIDE else [found[measure]]
         expected = pytest.approx(float(there), abs=5e-5, nan_ok=True)
         assert any(value == expected for value in values)
+
+
+def answer(topic, **support):
+    """Return the rows of one answer: by ``vital1`` and the like, whether the nugget is supported."""
+    return [
+        {"query_id": topic, "run": "r", "nugget": name, "importance": name[:-1], "assignment": label}
+        for name, label in support.items()
+    ]
+
+
+def nuggets(*rows):
+    return [{key: row[key] for key in ("query_id", "nugget", "importance")} for row in rows]
+
+
+def answers(measure, rows, listed=None):
+    return ir_graded.score_answers(measure, pd.DataFrame(rows), nuggets=listed and pd.DataFrame(listed))
+
+
+def citations(measure, *sentences):
+    rows = [("1", "r", n, *cited) for n, cites in enumerate(sentences) for cited in cites or [(None, None)]]
+    names = ["query_id", "run", "sentence", "doc_id", "support"]
+    return ir_graded.score_answers(measure, citations=pd.DataFrame(rows, columns=names))
+
+
+def lists(measure, qrels, run, **options):
+    return ir_graded.evaluate(measure, qrels, run, **options)
+
+
+_ONE, _TWO = answer("1", vital1="support"), answer("1", vital1="support", vital2="not_support")
+_ROWS = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b", "c"], "start": 0, "length": [400, 300, 200]})
+#: A function of the measure for each row of the table, in its order.
+ANSWER_TRAPS = [
+    lambda measure: answers(measure, _ONE, nuggets(*_ONE, *answer("2", vital1="support"))),
+    lambda measure: answers(measure, _TWO[:1], nuggets(*_TWO)),
+    lambda measure: answers(measure, _ONE),
+    lambda measure: citations(
+        *(measure, [("a", "FS"), ("b", "NS")], [("a", "PS")], []),
+        *([("c", "NS"), ("a", "FS")], [("b", "FS")]),
+    ),
+    lambda measure: answers(measure, answer("1", vital1="partial_support", okay1="partial_support")),
+    lambda measure: answers(measure, answer("1", vital1="support", vital2="support", okay1="support")),
+    lambda measure: lists(
+        *(measure, [ir_measures.Qrel("1", "a", 1, "vital1")], {"1": {"a": 1.0}}), nuggets=nuggets(*_TWO)
+    ),
+    lambda measure: lists(measure, _ROWS.assign(relevance=[1, 0, 1]), _ROWS.assign(score=[3, 2, 1])),
+]
+
+
+_OF_ANSWERS = rows(PAGE, "answer-traps")
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning", "ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("row", "score"), [*zip(_OF_ANSWERS, ANSWER_TRAPS, strict=True)], ids=[row[2] for row in _OF_ANSWERS]
+)
+def test_values_that_differ_from_tools_for_answers_are_as_listed(row, score):
+    *_, measure, _, here = (cell.strip("`") for cell in row)
+    assert score(measure).values.mean() == pytest.approx(float(here), abs=5e-5)
 
 
 @pytest.mark.parametrize("option", ["rel=2", "judged_only=True"])

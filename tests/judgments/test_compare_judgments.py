@@ -132,8 +132,9 @@ def test_file_names_name_the_sets(tmp_path):
 
 
 def test_missing_topics_of_runs_cause_a_warning():
-    with pytest.warns(CoverageWarning, match="lacks 1 of the 3 topics"):
+    with pytest.warns(CoverageWarning, match="lacks 1 of the 3 topics") as caught:
         ir_graded.compare_judgments(A, A, "AP", RUNS, test="t")
+    assert [one.filename for one in caught] == [__file__]
 
 
 PASSAGES = pd.DataFrame([["1", "a", 1, 0, 5]], columns=["query_id", "doc_id", "relevance", "start", "length"])

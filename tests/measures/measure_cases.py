@@ -246,8 +246,8 @@ def parameters(measure, complete=True):
     offered = {
         name: st.one_of(st.just(UNSET), values(param))
         for name, param in supported.items()
-        # The tests of ties compare the orders of tied documents.
-        if name not in {*fixed(measure), "rel", "judged_only", "ties"}
+        # The tests of ties compare the orders of tied documents, those of passages what ranks count.
+        if name not in {*fixed(measure), "rel", "judged_only", "ties", "ranks"}
     }
     # Parameters with the largest effect are drawn less often, or little would be left of the others.
     for name in {"rel", "judged_only"} & set(supported):

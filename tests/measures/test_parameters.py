@@ -38,7 +38,7 @@ from ir_graded.measures.params import NOT_PROVIDED
 QRELS = {"1": {"a": 3, "b": 1, "c": 0, "d": 2, "e": 16}, "2": {"a": 1, "b": -1, "f": 4}}
 RUN = {"1": {"x": 9.0, "b": 8.0, "d": 7.0, "c": 6.0, "a": 5.0}, "2": {"b": 3.0, "a": 2.0, "y": 1.0}}
 
-COMMON = {"cutoff", "rel", "judged_only", "ties"}
+COMMON = {"cutoff", "rel", "judged_only", "ties", "ranks"}
 TAKES = {
     "Q": COMMON | {"beta", "gains", "norm"},
     "O-measure": COMMON | {"beta", "gains"},
@@ -56,9 +56,9 @@ TAKES = {
     "nERR": COMMON | {"gains", "max_rel"},
     "gRBP": COMMON | {"p", "gains", "max_rel", "norm", "residual"},
     "nDCG-JK": COMMON | {"b", "gains"},
-    "B-pref": {"penalty", "rel", "ties"},
-    "R-pref": {"penalty", "gains", "max_rel", "rel", "ties"},
-    "GAP": {"cutoff", "judged_only", "weights", "norm", "ties"},
+    "B-pref": {"penalty", "rel", "ties", "ranks"},
+    "R-pref": {"penalty", "gains", "max_rel", "rel", "ties", "ranks"},
+    "GAP": {"cutoff", "judged_only", "weights", "norm", "ties", "ranks"},
 }
 
 
@@ -177,6 +177,7 @@ def few_parameters(draw, measure):
         "p": [0.99, 0.5],
         "residual": [False, True],
         "ties": ["doc_id", "expected"],
+        "ranks": ["documents", "rows"],
     }
     known = sorted(choice.keys() & measure.SUPPORTED_PARAMS)
     names = draw(st.lists(st.sampled_from(known), unique=True, max_size=3))
@@ -354,6 +355,7 @@ REFUSED = {
         ("x", "", "Expected", None, 1, True, ["expected"]),
         ("'doc_id', 'expected', 'optimistic', 'pessimistic'",),
     ),
+    "ranks": (("x", "", "Rows", None, 1, True, ["rows"]), ("'documents', 'rows'",)),
     "gains": (NO_TABLES, TABLE_RANGE),
     "stops": (NO_TABLES, TABLE_RANGE),
     "weights": (NO_TABLES, TABLE_RANGE),

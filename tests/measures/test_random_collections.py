@@ -89,7 +89,7 @@ def random_parameters(rng, measure, size):
     for name, param in measure.SUPPORTED_PARAMS.items():
         # Parameters that leave little of the others are drawn less often.
         share = 1 / 5 if name in {"rel", "judged_only"} else 1 / 2
-        if name not in {*cases.fixed(measure), "ties"} and rng.random() < share:
+        if name not in {*cases.fixed(measure), "ties", "ranks"} and rng.random() < share:
             params[name] = random_value(param, rng, size)
     params = cases.together(measure, params) | cases.fixed(measure)
     if cases.needs_cutoff(measure, params):

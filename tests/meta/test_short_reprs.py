@@ -1,10 +1,11 @@
 """Results that hold arrays print in one line."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ir_graded
-from ir_graded import meta
+from ir_graded import meta, passages
 from ir_graded._utils.results import short
 
 RNG = np.random.default_rng(3)
@@ -18,12 +19,15 @@ RUNS = {
     }
     for name in ("one", "two", "three")
 }
+SPANS = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": 1, "start": 0, "length": 5})
 RESULTS = {
     "ScoreBounds": lambda: ir_graded.score_bounds("gRBP P@5", QRELS, RUNS),
     "ScoreIntervals": lambda: ir_graded.score_intervals("nDCG@10", QRELS, RUNS, n_samples=5),
     "Unjudged": lambda: ir_graded.unjudged(QRELS, RUNS),
     "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, "Q AP", RUNS, n_resamples=9),
     "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
+    "SpanAgreement": lambda: ir_graded.compare_judgments(SPANS, SPANS, n_resamples=9).spans,
+    "Quotes": lambda: passages.find_quotes({"a": "x\ny"}, [{"query_id": "1", "quote": "x y"}]),
     "MeasureComparison": lambda: meta.compare_measures({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
     "Differences": lambda: ir_graded.compare_runs("Q AP", QRELS, "one", RUNS, test="t"),

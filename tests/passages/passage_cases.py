@@ -7,12 +7,16 @@ import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
+import pytest
 from helpers import VALUE
 from hypothesis import strategies as st
 from measures import measure_cases
 from reference import passages
 
 import ir_graded
+
+#: Mark of tests in which ``ranks`` is not set, and documents are at other ranks than their first rows.
+by_document = pytest.mark.filterwarnings("ignore:.* documents, but in :ir_graded.CoverageWarning")
 
 MEASURES = {"MAgP": ir_graded.MAgP, "gP": ir_graded.gP, "gR": ir_graded.gR}
 

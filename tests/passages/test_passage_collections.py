@@ -7,7 +7,7 @@ import pytest
 from collections_data import ROOT, needs_shared_data
 from ir_measures import AP
 from measures import measure_cases
-from passages.passage_cases import MEASURES, frame, one_row_an_article, scores
+from passages.passage_cases import MEASURES, by_document, frame, one_row_an_article, scores
 from reference import passages
 
 import ir_graded
@@ -163,6 +163,7 @@ def test_readers_return_the_rows_of_the_files(collection):
             assert ours[value].tolist() == theirs[value].tolist()
 
 
+@by_document
 @pytest.mark.parametrize("collection", [INEX, GENOMICS], ids=["INEX", "Genomics"])
 def test_measures_of_documents_get_one_row_per_article(collection):
     qrels, run = parsed(collection)

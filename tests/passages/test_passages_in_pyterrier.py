@@ -4,7 +4,7 @@ import pandas as pd
 import pyterrier as pt
 import pytest
 from ir_measures import AP, nDCG
-from passages.passage_cases import frame, one_row_an_article
+from passages.passage_cases import by_document, frame, one_row_an_article
 from reference import passages
 
 import ir_graded
@@ -93,10 +93,19 @@ def ranked_articles(rows):
     return list(best.sort_values("score", ascending=False)["doc_id"])
 
 
+@by_document
 def test_an_experiment_gives_the_means(expected):
     assert_means(experiment(), expected)
 
 
+def test_measures_with_ranks_of_rows_have_their_own_columns():
+    found = experiment(eval_metrics=["RR(ranks='rows')", "Q(ranks='rows')@10"])
+    given = frame("qrels", QRELS), {"first": frame("run", FIRST)}
+    expected = ir_graded.evaluate(["RR", "Q@10"], *given, ranks="rows").mean().iloc[0]
+    assert found.iloc[0][list(expected.index)].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+@by_document
 @pytest.mark.parametrize("size", [1, 2])
 def test_batches_of_topics_change_no_score(size, expected):
     assert_means(experiment(batch_size=size), expected)

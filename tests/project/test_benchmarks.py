@@ -24,6 +24,7 @@ SECTIONS = [
     "## Ties: 14 topics x 1,000 documents, few judged",
     "## Ties: 2 topics x 1,000 documents, many judged",
     "## Intents: 14 topics x 1,000 documents, 20 judged a topic, 5 intents",
+    "## Quotes: 790",
     "## Many runs",
     "## Unjudged documents",
     "## Nuggets and budgets: 2 topics x 20 chunks",

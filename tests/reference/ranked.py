@@ -37,6 +37,7 @@ DEFAULTS = {
     "weights": {},
     "residual": False,
     "ties": "doc_id",
+    "ranks": "documents",
     "utility": "br",
     "b": 2,
     "penalty": "R",

@@ -89,7 +89,8 @@ def test_passages_score_as_on_one_machine(spark):
     run = spark.createDataFrame(rows, f"{ids}, score double, {span}")
     import pandas as pd
 
-    measures = ["MAgP", "gP@3", "Q", "CharR(budget=150)", "U(L=900,of='characters')", "U(L=900)"]
+    measures = ["MAgP", "gP@3", "Q", "CharR@3", "CharR(budget=150)", "U(L=900,of='characters')", "U(L=900)"]
+    measures += ["Q(ranks='rows')", "nDCG(ranks='rows')@3", "Bpref(ranks='rows')"]
     expected = ir_graded.evaluate(
         measures,
         pd.DataFrame(spans, columns=names),
@@ -230,7 +231,7 @@ def test_passages_on_one_side_only_are_scored(spark, side, broadcast):
         run = run.drop(columns=list(spans)).drop_duplicates("doc_id")
     else:
         qrels = qrels.drop(columns=list(spans)).drop_duplicates("doc_id")
-    expected = ir_graded.evaluate(["Q", "NumRet"], qrels, run)
+    expected = ir_graded.evaluate(["Q", "NumRet"], qrels, run, ranks="documents")
     given = [spark.createDataFrame(frame) for frame in (qrels, run)]
     same(table(evaluate(["Q", "NumRet"], *given, broadcast=broadcast)), expected_table(expected))
 

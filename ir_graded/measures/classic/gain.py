@@ -145,7 +145,7 @@ def relabelled(views: Views, overrides: Overrides) -> Views:
     values, place = np.unique(levels.table(overrides), return_inverse=True)
     level_index = place[levels.level_index].astype(np.int64)
     other = Levels(levels.topics, levels.topic, level_index, values)
-    return Views(other, replace(hits, level_index=level_index[hits.document]))
+    return Views.of_rows(other, replace(hits, level_index=level_index[hits.document]))
 
 
 def exponential_gain(level: Floats) -> Floats:

@@ -306,9 +306,9 @@ class BinaryPreference(Classic):
         return judged.C[judged.level >= self.cut.rel] - view.C
 
     def contributions(self, views: Views) -> Contributions:
-        view, judged = views[self.cut], views[Cut(rel=0.0)]
-        R, N = view.R, judged.R - view.R
-        most = np.minimum(N, R)[view.topic]
+        view = views[self.cut]
+        R = view.R
+        most = np.minimum(view.N, R)[view.topic]
         above = np.minimum(self.others_above(views), R[view.topic])
         discount = safe_divide(above.astype(np.float64), most.astype(np.float64))
         return Contributions(view, 1.0 - discount, num_rel(view), RELEVANT)
@@ -320,7 +320,7 @@ class BinaryPreference(Classic):
         begin = np.searchsorted(other, group)
         above = begin - np.searchsorted(other, topic << 32)
         here = np.searchsorted(other, group, "right") - begin
-        R, N = tied.view.R[topic], (judged.R - tied.view.R)[topic]
+        R, N = tied.view.R[topic], tied.view.N[topic]
         discount = safe_divide(mean_others(above, here, R), np.minimum(N, R).astype(np.float64))
         return TiedContributions(tied, tied.m * (1.0 - discount), num_rel(tied.view))
 

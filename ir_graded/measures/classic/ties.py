@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from ir_measures.measures import Measure
 
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.measures.base import GradedMeasure
-from ir_graded.measures.params import TIES, with_floats
+from ir_graded.measures.base import GradedMeasure, check_ranks
+from ir_graded.measures.params import RANKS, TIES, with_floats
 
 from . import check_computable, check_rel_of_rbp
 from .base import CLASSICS, Classic
@@ -30,12 +30,19 @@ class TiedClassic(GradedMeasure):
 
     def __init__(self, **params: Any) -> None:
         classic = self.CLASSIC.MEASURE
-        ties: str = self._canonical("ties", params.pop("ties", TIES.default))
+        orders = params.keys() & {"ties", "ranks"}
+        order: dict[str, Any] = {name: self._canonical(name, params.pop(name)) for name in orders}
+        order = {name: value for name, value in order.items() if value != self.SUPPORTED_PARAMS[name].default}
         given_here = self.CLASSIC.FURTHER.keys() & params.keys()
         further = {name: self._canonical(name, params.pop(name)) for name in sorted(given_here)}
         self.measure: Measure = with_floats(type(classic)(**params))
         self.scorer = self.CLASSIC(self.measure, **further)
-        if ties == "expected" and not self.has_expected_score:
+        check_ranks(str(self.measure), order)
+        if "ranks" in order and (self.scorer["min_rel"] or 0) < 0:
+            raise ParameterError(
+                f"{self.measure}: min_rel < 0 gives each judged row a gain; ranks must be {RANKS.default!r}"
+            )
+        if order.get("ties") == "expected" and not self.has_expected_score:
             raise ParameterError(
                 f"{self.measure} has no exact mean over the orders of tied documents: ties must be 'doc_id', "
                 "'optimistic' or 'pessimistic'"
@@ -43,7 +50,6 @@ class TiedClassic(GradedMeasure):
         known = classic.SUPPORTED_PARAMS
         given = sorted({**self.measure.params, **further}.items())
         not_default = {k: v for k, v in given if k not in known or v != known[k].default}
-        order = {} if ties == TIES.default else {"ties": ties}
         Measure.__init__(self, **not_default, **order)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -87,7 +93,12 @@ def _of(classic: type[Classic]) -> type[TiedClassic]:
         "NAME": f"{name} with ties",
         "PRETTY_NAME": f"{name} with ties",
         "AT_PARAM": classic.MEASURE.AT_PARAM,
-        "SUPPORTED_PARAMS": {**classic.MEASURE.SUPPORTED_PARAMS, **classic.FURTHER, "ties": classic.ORDERS},
+        "SUPPORTED_PARAMS": {
+            **classic.MEASURE.SUPPORTED_PARAMS,
+            **classic.FURTHER,
+            "ties": classic.ORDERS,
+            "ranks": RANKS,
+        },
         "RANGE": classic.RANGE,
         "NEEDS": classic.NEEDS,
     }
@@ -103,10 +114,11 @@ def _made(name: str, params: dict[str, Any]) -> TiedClassic:
     return TIED_CLASSICS[name](**params)
 
 
-def check_ties(ties: Any, of: str = "") -> None:
-    """Raise ParameterError if ``ties`` is not one of the valid words."""
-    if not TIES.validate(ties):
-        raise ParameterError(f"{of}ties={short_repr(ties)} must be {TIES.expected}")
+def check_word(name: str, value: Any, of: str = "") -> None:
+    """Raise ParameterError if ``ties`` or ``ranks`` is not one of the valid words."""
+    param = {"ties": TIES, "ranks": RANKS}[name]
+    if not param.validate(value):
+        raise ParameterError(f"{of}{name}={short_repr(value)} must be {param.expected}")
 
 
 def takes_ties(measure: Measure) -> bool:
@@ -125,16 +137,40 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     Raises:
         ParameterError: ``ties`` is not a valid word, or the measure does not support it.
     """
-    check_ties(ties, f"{measure}: ")
+    check_word("ties", ties, f"{measure}: ")
+    return (
+        measure.with_ties(ties) if isinstance(measure, GradedMeasure) else _of_classic(measure, "ties", ties)
+    )
+
+
+def takes_ranks(measure: Measure) -> bool:
+    """Return whether ranks of a measure count documents, but could count rows with ties by doc_id."""
+    try:
+        return bool(with_ranks(with_ties(measure, TIES.default), "rows") != measure)
+    except ParameterError:
+        return False
+
+
+def with_ranks(measure: Measure, ranks: Any) -> Measure:
+    """Return a measure whose ranks count documents or rows; measures of sets or of rows do not change.
+
+    Raises:
+        ParameterError: ``ranks`` is not a valid word, or the measure does not support it.
+    """
+    check_word("ranks", ranks, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
-        return measure.with_ties(ties)
+        return measure.with_ranks(ranks)
+    return _of_classic(measure, "ranks", ranks)
+
+
+def _of_classic(measure: Measure, name: str, value: str) -> Measure:
     check_rel_of_rbp(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
-        raise ParameterError(f"ir_graded does not compute {measure}, so ties={ties!r} has no effect")
-    if ties == TIES.default or not classic.RANKED:
+        raise ParameterError(f"ir_graded does not compute {measure}, so {name}={value!r} has no effect")
+    if value in {TIES.default, RANKS.default} or not classic.RANKED:
         return measure
-    return TIED_CLASSICS[measure.NAME](**measure.params, ties=ties)
+    return TIED_CLASSICS[measure.NAME](**measure.params, **{name: value})
 
 
 def separate_ties(measure: Measure) -> Measure:
@@ -142,9 +178,10 @@ def separate_ties(measure: Measure) -> Measure:
     params = dict(measure.params)
     if isinstance(measure, GradedMeasure) or measure.NAME not in TIED_CLASSICS:
         return measure
+    order = {name: params.pop(name) for name in ("ties", "ranks") if name in params}
     if CLASSICS[measure.NAME].FURTHER.keys() & params.keys():
-        return TIED_CLASSICS[measure.NAME](**params)
-    if "ties" not in params:
-        return measure
-    ties = params.pop("ties")
-    return with_ties(type(measure)(**params), ties)
+        return TIED_CLASSICS[measure.NAME](**params, **order)
+    plain = type(measure)(**params) if order else measure
+    for name, value in order.items():
+        plain = with_ties(plain, value) if name == "ties" else with_ranks(plain, value)
+    return plain
