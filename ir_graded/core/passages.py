@@ -175,34 +175,28 @@ class PassageRows(Struct):
         if budget is None or not self.topics.size:
             return self
         costs = self.down_to if budget.unit == CHARACTERS else self.costs[budget.unit]
-        begin = np.cumsum(self.sizes) - self.sizes
         slot = np.repeat(np.arange(self.topics.size, dtype=np.int64), self.sizes)
-        whole = segments.count(slot[costs <= budget.size], self.topics.size)
-        # The first row that exceeds the budget, as costs down to a row never fall.
-        over = np.flatnonzero((whole < self.sizes) & budget.cuts)
-        at = (begin + whole)[over]
-        before, characters = (
-            np.where(whole[over] > 0, sums[at - 1], 0).astype(object) for sums in (costs, self.down_to)
+        begin = np.cumsum(self.sizes) - self.sizes
+        is_first = segments.ordinals(begin[slot]) == 1
+        above, before = (
+            np.where(is_first, 0, np.concatenate(([0], sums[:-1]))) for sums in (self.down_to, costs)
         )
-        # Python integers, since products may exceed 64 bits.
-        length = self.down_to[at] - characters
-        part = np.zeros(self.topics.size, dtype=np.int64)
-        part[over] = length * (budget.size - before) // (costs[at] - before)
-        down_to = self.down_to.copy()
-        down_to[at] = characters + part[over]
-        sizes = whole + (part > 0)
-        slot_of = np.zeros(int(self.topics.max()) + 1, dtype=np.int64)
-        slot_of[self.topics] = np.arange(self.topics.size, dtype=np.int64)
-        own = slot_of[self.topic]
-        kept = self[some := self.rank <= sizes[own]]
-        stop = kept.spans.stop.copy()
-        last = kept.rank > whole[own[some]]
-        stop[last] = kept.spans.start[last] + part[own[some][last]]
+        length, whole = self.down_to - above, costs <= budget.size
+        # The first row that exceeds the budget. Python integers, since the products may exceed 64 bits.
+        over = np.flatnonzero(~whole & (before <= budget.size))
+        part = length[over].astype(object) * (budget.size - before[over]) // (costs - before)[over]
+        length[over] = part * budget.cuts
+        keeps = whole.copy()
+        keeps[over] = length[over] > 0
+        number = np.zeros(int(self.topics.max()) + 1, dtype=np.int64)
+        number[self.topics] = begin
+        at = number[self.topic] + self.rank - 1
+        kept, at = self[keeps[at]], at[keeps[at]]
         return replace(
             kept,
-            sizes=sizes,
-            down_to=down_to[segments.ordinals(begin[slot]) <= sizes[slot]],
-            spans=replace(kept.spans, stop=stop),
+            sizes=segments.count(slot[keeps], self.topics.size),
+            down_to=(above + length)[keeps],
+            spans=replace(kept.spans, stop=kept.spans.start + length[at]),
             costs={},
         )
 

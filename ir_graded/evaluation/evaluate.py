@@ -128,8 +128,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
             documents of a topic the same score, nothing in the qrels is relevant, a topic has no highlighted
             text for measures of passages, or ``ranks`` is not set and the rank of a relevant document is not
-            that of its first row; once per call.
-            ``Scores.coverage`` has the counts.
+            that of its first row; once per call. ``Scores.coverage`` has the counts. Also, if ``nuggets`` and
+            the qrels have different topics or nuggets, an importance is another word than vital and okay, or
+            no nugget of a topic has a weight above 0.
         SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1; the
             measures score the sample as if it were complete.
 

@@ -45,11 +45,8 @@ class NuggetMeasure(CharacterMeasure):
 
     def weights(self, levels: Levels) -> Floats:
         """Return the weight of each nugget."""
-        intents = levels.by_intent
-        unknown = np.full(intents.topic.size, np.nan)
-        return importance_weights(
-            self["importance"], unknown if intents.importance is None else intents.importance
-        )
+        importance, nuggets = levels.by_intent.importance, levels.by_intent.topic.size
+        return importance_weights(self["importance"], np.zeros(nuggets) if importance is None else importance)
 
     def doubt(self, levels: Levels) -> str:
         if "importance" in self.params and levels.by_intent.importance is None:
@@ -73,15 +70,10 @@ class NuggetMeasure(CharacterMeasure):
 
     def covered(self, views: Views) -> tuple[Ints, Ints]:
         """Return rank and position in the text read at which each unit is covered."""
-        text = self.text(views)
-        threshold = Fraction(repr(self["threshold"]))
-
-        def reach() -> tuple[Ints, Ints]:
-            # Python integers, since the products may exceed 64 bits.
-            needed = -(-text.length.astype(object) * threshold.numerator // threshold.denominator)
-            return text.reached(needed.astype(np.int64))
-
-        return views.kept(("covered", self["rel"], self["spans"], self.budget, threshold), reach)
+        text, threshold = self.text(views), Fraction(repr(self["threshold"]))
+        # Python integers, since the products may exceed 64 bits.
+        needed = -(-text.length.astype(object) * threshold.numerator // threshold.denominator)
+        return text.reached(needed.astype(np.int64))
 
     def of_nuggets(
         self, views: Views, share: Floats, rank: Ints, value: Floats, largest: float, name: str

@@ -356,7 +356,8 @@ class _CharR(SetMeasure):
     ``CharR@k = highlighted characters found in the first k rows / highlighted characters of the topic``. With
     ``graded=True``, which ``gains`` need, each character is weighted by the gain of the highest level that
     highlights it. With ``overlap='each'`` text in several rows is found several times, and recall **may
-    exceed 1**, as in LegalBench-RAG. In [0, inf); without ``'each'`` at most 1.
+    exceed 1**, as in LegalBench-RAG. With ``budget`` only the rows that fit in it are read; each costs its
+    full length, or its value in the column ``unit`` of the run. In [0, inf); without ``'each'`` at most 1.
 
     Formula:
         \mathrm{CharR@}k = \frac{\mathrm{found}(k)}{N}

@@ -2,9 +2,11 @@
 
 from fractions import Fraction
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from ir_measures.providers import registry
 from nuggets import nugget_cases as cases
 
 import ir_graded
@@ -120,3 +122,24 @@ def test_with_nuggets_changes_no_other_measure(seed):
         assert len(after) == len(before) + 10
         assert np.array_equal(values(measures, before, ranking), values(measures, after, ranking))
     assert not np.array_equal(values("NuggetR", qrels, run), values("NuggetR", other, run))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_nuggets_changes_no_measure_of_pyndeval(seed):
+    pytest.importorskip("pyndeval", reason="pyndeval is not installed")
+    qrels, run = cases.random_topics(seed, 10)
+    qrels = qrels[["query_id", "doc_id", "relevance", "iteration"]]
+    qrels = qrels.drop_duplicates(["query_id", "doc_id", "iteration"])
+    names = qrels.rename(columns={"iteration": "nugget"}).assign(importance="okay")
+    lists = pd.concat([names, names.assign(nugget="new")]).drop_duplicates(["query_id", "nugget"])
+    more = ir_graded.with_nuggets(qrels, lists).astype({"relevance": int})[qrels.columns]
+    assert len(more) == len(qrels) + 10
+    names = ["alpha_nDCG@5", "ERR_IA@5", "nERR_IA@5", "NRBP", "StRecall@5", "AP_IA", "P_IA@5", "alpha_DCG@5"]
+    measures = [ir_measures.parse_measure(name) for name in names]
+    rows = run[["query_id", "doc_id", "score"]].drop_duplicates(["query_id", "doc_id"])
+    before, after = (
+        {(one.query_id, one.measure): one.value for one in evaluator.iter_calc(rows)}
+        for evaluator in (registry["pyndeval"].evaluator(measures, each) for each in (qrels, more))
+    )
+    assert before == after
+    assert any(before.values())
