@@ -259,7 +259,8 @@ def _answers_in_table(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
         rows_of.setdefault((run, topic), []).append(row)
         again, other = (first.setdefault(key, row) for key in ((run, topic, text), (topic, text)))
         if again != row or (other != row and levels[other] != levels[row]):
-            problem = "has two importances" if again == row else f"appears twice for run {run!r}"
+            twice = f"appears twice for run {run!r}" if run else "appears twice"
+            problem = "has two importances" if again == row else twice
             raise InputError(
                 f"{kind}: topic {topic!r}, nugget {short_repr(text)} {problem} "
                 f"({part.place(other if again == row else again)} and {part.place(row)})"

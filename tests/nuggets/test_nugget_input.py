@@ -154,7 +154,7 @@ def test_other_words_of_importance_count_in_all_only():
         (
             {"importance": float("inf")},
             InputError,
-            "the importance is inf; it must be one of vital, okay, or a level",
+            "the importance is inf; it must be one of vital, okay or a level",
         ),
     ],
 )
