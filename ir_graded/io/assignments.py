@@ -274,7 +274,7 @@ def _number(value: Any, known: Mapping[str, float]) -> float:
     """Return the number of a label: inf if it is not known, NaN if it is neither a label nor a number."""
     if isinstance(value, str):
         return known.get(value.strip().casefold(), math.inf)
-    if isinstance(value, (int, float, np.number)) and math.isfinite(value):
+    if isinstance(value, (int, float, np.number)) and type(value) is not bool and math.isfinite(value):
         return float(value) if known is IMPORTANCES or 0 <= value <= 1 else math.nan
     return math.inf if known is IMPORTANCES and is_missing(value) else math.nan
 
