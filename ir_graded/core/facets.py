@@ -101,7 +101,9 @@ class Facet:
         wrong = np.flatnonzero(~(right | np.isnan(values) if may_lack else right))
         if wrong.size:
             row = int(wrong[0])
-            value = "missing" if np.isnan(values[row]) else f"{values[row]:g}"
+            # All digits of a position just beyond the longest.
+            digits = 15 if abs(values[row]) <= 2 * LONGEST else 6
+            value = "missing" if np.isnan(values[row]) else f"{values[row]:.{digits}g}"
             title = self.title or f"the {self.name}"
             raise InputError(f"{describe(row)}: {title} is {value}; it must be {self.valid}")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from ir_graded.core.levels import LARGEST
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
@@ -58,11 +59,12 @@ _NUMERIC = {"importance", "assignment", "relevance"}
 class Part(NamedTuple):
     """One file or object of an input: the objects of JSON, each with its place, or the columns of a table.
 
-    ``run`` is the name that the caller gives, and ``unnamed`` that of rows without a name.
+    ``run`` is the name that the caller gives, ``unnamed`` that of rows without a name, and ``path`` the file.
     """
 
     run: str | None
     unnamed: str
+    path: str = ""
     objects: Iterable[tuple[str, Any]] = ()
     names: Sequence[str] | None = None
     get: Callable[[str], Any] = list
@@ -78,8 +80,9 @@ class Part(NamedTuple):
         """Return columns of a table as objects, ids as text. Raises InputError if one is missing."""
         names = self.names or ()
         if missing := [name for name in wanted if name not in names]:
-            raise InputError(
-                f"{kind}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, names))}"
+            raise (FileFormatError if self.path else InputError)(
+                f"{self.path or kind}: the table has no column {', '.join(missing)}; it has "
+                f"{', '.join(map(str, names))}"
             )
         found: dict[str, list[Any]] = {}
         for name in [*wanted, *(["run"] if runs and self.run is None and "run" in names else [])]:
@@ -97,7 +100,7 @@ class Part(NamedTuple):
 
 def parts_of(kind: str, source: Any, key: str, run: str | None = None) -> Iterator[Part]:
     """Yield the files and objects of an input. ``key`` is in every object of JSON, but in no table."""
-    if isinstance(source, Mapping) and source and run is None:
+    if isinstance(source, Mapping) and source and run is None and not {key, "query_id"} & source.keys():
         for name, part in zip(text_ids([*source], "run", kind), source.values(), strict=True):
             yield from parts_of(kind, part, key, name)
     elif isinstance(source, (str, os.PathLike)):
@@ -105,22 +108,33 @@ def parts_of(kind: str, source: Any, key: str, run: str | None = None) -> Iterat
         yield _of_file(kind, standard_input(source), run)
     elif type(source).__module__.partition(".")[0] == "pyspark":
         raise InputError(f"{kind}: a DataFrame of Spark is not read here; give its toPandas()")
-    elif is_frame(source):
-        yield Part(run, "run", (), column_names(source), partial(get_column, kind, source))
-    elif isinstance(source, (list, tuple)) and all(isinstance(one, (str, os.PathLike)) for one in source):
+    elif not hasattr(source, "collect") and is_frame(source):  # not a LazyFrame of Polars
+        yield Part(run, "run", "", (), column_names(source), partial(get_column, kind, source))
+    elif (
+        isinstance(source, (list, tuple))
+        and source
+        and all(isinstance(one, (str, os.PathLike)) for one in source)
+    ):
         for path in source:
             yield from parts_of(kind, path, key, run)
-    elif isinstance(source, (list, tuple)) and all(isinstance(one, Mapping) for one in source):
+    elif _is_list_of(source, Mapping):
         if key in source[0]:
-            yield Part(run, "run", [(item_place(at), one) for at, one in enumerate(source)])
+            yield Part(run, "run", "", [(item_place(at), one) for at, one in enumerate(source)])
         else:
             names = [*dict.fromkeys(name for one in source for name in one)]
-            yield Part(run, "run", (), names, lambda name: [one.get(name) for one in source], item_place)
+            yield Part(run, "run", "", (), names, lambda name: [one.get(name) for one in source], item_place)
     else:
+        of_run = "" if run is None else f"run {run!r}: "
         raise InputError(
-            f"{kind}: cannot read {short_repr(source)}; give a path, a list of paths, a table (pandas, "
-            "Polars or Arrow), a list of dicts, or a mapping from names of runs to these"
+            f"{kind}: {of_run}cannot read {short_repr(source)}; give a path, a list of paths, a table "
+            "(pandas, Polars or Arrow), a list of dicts, or a mapping from names of runs to these"
         )
+
+
+def _is_list_of(source: Any, kinds: Any) -> bool:
+    return (
+        isinstance(source, (list, tuple)) and bool(source) and all(isinstance(one, kinds) for one in source)
+    )
 
 
 def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
@@ -131,13 +145,15 @@ def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
             frame = pl.read_parquet(where)
         except pl.exceptions.PolarsError as error:
             raise FileFormatError(f"{where}: cannot be read as Parquet: {error}") from None
-        return Part(run, name, (), frame.columns, frame.get_column, lambda row: f"{where}, row {row}")
+        return Part(run, name, where, (), frame.columns, frame.get_column, lambda row: f"{where}, row {row}")
     data = read_text(where)
     if is_json(data):
-        return Part(run, name, _json_lines(data, where))
+        return Part(run, name, where, _json_lines(data, where))
     header, _, _ = data.partition(b"\n")
     rows, lines = delimited_rows(data, "\t" if b"\t" in header else ",", where)
     names = rows[0] if rows else []
+    if len(names) > len({*names}):
+        raise FileFormatError(f"{where}, line {lines[0]}: two columns have one name: {', '.join(names)}")
     if "query_id" not in names:
         raise FileFormatError(
             f"{where}: expected {kind} in JSON Lines, or a table with a header that has query_id"
@@ -149,7 +165,7 @@ def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
         cells = [row[names.index(name)] or None for row in rows[1:]]
         return [_number_or_text(cell) for cell in cells] if name in _NUMERIC else cells
 
-    return Part(run, name, (), names, column, lambda row: f"{where}, line {lines[row + 1]}")
+    return Part(run, name, where, (), names, column, lambda row: f"{where}, line {lines[row + 1]}")
 
 
 def _number_or_text(cell: str | None) -> float | str | None:
@@ -164,7 +180,10 @@ def _json_lines(data: bytes, path: str) -> Iterator[tuple[str, Any]]:
         if not raw or raw.isspace():
             continue
         try:
-            yield f"{path}, line {line}", json.loads(raw)
+            found = json.loads(raw)
+            if b"\\u" in raw:
+                json.dumps(found, ensure_ascii=False).encode()  # an error for half of a surrogate pair
+            yield f"{path}, line {line}", found
         except RecursionError:
             raise line_error(path, line, "the JSON is too deeply nested", raw) from None
         except ValueError as error:
@@ -229,10 +248,10 @@ def _answers_in_json(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
         try:
             topic = as_text(Node(record)["qid"].value)
             columns: list[list[Any]] = _columns(record, keys)
+            columns[0] = distinct_names(columns[0])
             run = part.run_of(record)
         except InputError as error:
             raise error_at(place, error) from None
-        columns[0] = distinct_names(columns[0])
         yield run, topic, place, columns, lambda at, place=place: f"{place}: nuggets[{at}]"  # type: ignore[misc]
 
 
@@ -274,7 +293,11 @@ def _number(value: Any, known: Mapping[str, float]) -> float:
     """Return the number of a label: inf if it is not known, NaN if it is neither a label nor a number."""
     if isinstance(value, str):
         return known.get(value.strip().casefold(), math.inf)
-    if isinstance(value, (int, float, np.number)) and type(value) is not bool and math.isfinite(value):
+    if (
+        isinstance(value, (int, float, np.number))
+        and type(value) is not bool
+        and -LARGEST <= value <= LARGEST
+    ):
         return float(value) if known is IMPORTANCES or 0 <= value <= 1 else math.nan
     return math.inf if known is IMPORTANCES and is_missing(value) else math.nan
 
@@ -336,6 +359,7 @@ def _read(source: Any, *keys: str) -> Nuggets:
     places: list[Callable[[int], str]] = []
     has_runs = "assignment" in keys
     for part in parts_of(kind, source, "nuggets"):
+        before = len(answers)
         read = _answers_in_json if part.names is None else _answers_in_table
         part = part if has_runs else part._replace(run="")  # noqa: PLW2901
         for run_id, topic, where, columns, place_of in read(part, keys):
@@ -346,8 +370,8 @@ def _read(source: Any, *keys: str) -> Nuggets:
             for values, column in zip(given, columns, strict=True):
                 values.extend(column)
             bounds.append(len(texts))
-    if not answers:
-        raise InputError(f"{kind}: there is no answer")
+        if len(answers) == before:
+            raise InputError(f"{kind}: {part.path or repr(part.run or part.unnamed)} has no answer")
 
     def place(row: int) -> str:
         answer = bisect_right(bounds, row) - 1

@@ -203,7 +203,10 @@ def nuggetizer_qrels(data: bytes) -> Iterator[NuggetRow]:
 
 
 def distinct_names(texts: list[str]) -> list[str]:
-    """Return texts with a number behind each that is not the first: ``text #2``, ``text #3``."""
+    """Return texts with a number behind each that is not the first: ``text #2``, ``text #3``.
+
+    Raises InputError if this is the text of another nugget.
+    """
     taken = set(texts)
     if len(taken) == len(texts):
         return texts
@@ -211,10 +214,12 @@ def distinct_names(texts: list[str]) -> list[str]:
     found = []
     for text in texts:
         times[text] += 1
-        name = text
-        # A nugget may be called "text #2" itself.
-        while times[text] > 1 and (name := f"{text} #{times[text]}") in taken:
-            times[text] += 1
+        name = text if times[text] == 1 else f"{text} #{times[text]}"
+        if name != text and name in taken:
+            raise InputError(
+                f"nugget {short_repr(text)} is repeated, and another nugget has the name of its repetition, "
+                f"{short_repr(name)}"
+            )
         found.append(name)
     return found
 

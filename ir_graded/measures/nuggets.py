@@ -275,7 +275,7 @@ class _U(NuggetMeasure):
     def _nuggets(self, views: Views) -> Contributions:
         rank, position = self.covered(views)
         text, length = self.text(views), float(self["L"])
-        value = np.maximum(length - position, 0.0)
+        value = np.where(position < NEVER, np.maximum(length - position, 0.0), 0.0)
         share = text.found(None) / text.length
         return self.of_nuggets(views, share, rank, value, length, "the weight times L")
 

@@ -224,7 +224,7 @@ class Attributes(Param):
     """Name of a column: of the qrels, with the shares of groups, or of the run, with costs."""
 
     #: Columns that do not hold shares.
-    OTHERS = frozenset({"", "query_id", "doc_id", "relevance"}).union(
+    OTHERS = frozenset({"", "query_id", "doc_id", "relevance", "score"}).union(
         *((facet.name, *facet.columns, *facet.other_names) for facet in FACETS)
     )
 

@@ -205,7 +205,8 @@ def _read(quotes: Any) -> pd.DataFrame:
     """Return quotes as a frame with text and levels; its index is their places."""
     import pandas as pd
 
-    parts = [] if isinstance(quotes, Mapping) else [*parts_of("quotes", quotes, "nuggets")]
+    is_empty = isinstance(quotes, (list, tuple)) and not quotes
+    parts = [] if is_empty or isinstance(quotes, Mapping) else [*parts_of("quotes", quotes, "nuggets")]
     if not parts:
         raise InputError(
             f"quotes are {short_repr(quotes)}; give a table with the columns query_id and quote, a list of "

@@ -211,7 +211,7 @@ def test_a_run_with_two_answers_to_a_topic_is_rejected(tmp_path):
         ([(*ROWS[0][:3], float("inf"), 1.0)], "the importance is inf"),
         ([(*ROWS[0][:3], [1], 1.0)], "the importance is [1]"),
         ([(None, *ROWS[0][1:])], "row 0 has no query_id"),
-        ([], "there is no answer"),
+        ([], "'run' has no answer"),
     ],
 )
 def test_bad_tables_are_errors_with_rows(rows, words):
@@ -362,3 +362,51 @@ def test_an_unknown_label_in_a_file_is_named_by_line_and_path(tmp_path):
         FileFormatError, match=r"c.jsonl, line 2: support_eval\[1\].eval_scores\[0\]: .*'Maybe'"
     ):
         score_answers("CitationP", citations=path)
+
+
+def test_a_run_without_answers_is_an_error():
+    with pytest.raises(InputError, match="run 'x': cannot read \\[\\]"):
+        score_answers("NuggetScore", {"x": [], "y": OBJECTS[:1]})
+    with pytest.raises(InputError, match="'x' has no answer"):
+        score_answers("NuggetScore", {"x": FRAME.iloc[:0], "y": OBJECTS[:1]})
+    with pytest.raises(InputError, match="run 'x': cannot read None"):
+        score_answers("NuggetScore", {"x": None})
+
+
+def test_one_answer_needs_a_list():
+    with pytest.raises(InputError, match="a list of dicts"):
+        score_answers("NuggetScore", OBJECTS[0])
+
+
+def test_a_name_of_a_repetition_that_another_nugget_has_is_an_error():
+    nuggets = [{"text": text, "importance": "vital", "assignment": "support"} for text in ("x", "x", "x #2")]
+    with pytest.raises(InputError, match="nugget 'x' is repeated, and another nugget has the name"):
+        score_answers("NuggetScore", [{"qid": "1", "nuggets": nuggets}])
+
+
+@pytest.mark.parametrize("value", [10**400, True])
+def test_values_that_are_no_credits_are_errors(value):
+    table = FRAME.astype({"assignment": object})
+    table.loc[0, "assignment"] = value
+    with pytest.raises(InputError, match="row 0: the assignment is"):
+        score_answers("NuggetScore", table)
+
+
+def test_a_lazy_frame_is_an_error():
+    with pytest.raises(InputError, match="cannot read"):
+        score_answers("NuggetScore", pl.from_pandas(FRAME).lazy())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"qid": "\\ud800", "nuggets": []}', "line 1: not JSON"),
+        ("query_id,nugget\n1,a\n", "no column importance, assignment"),
+        ("query_id,nugget,importance,assignment,assignment\n", "two columns have one name"),
+    ],
+)
+def test_errors_of_files_name_the_file(text, words, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match=f"a.txt.*{words}"):
+        score_answers("NuggetScore", path)

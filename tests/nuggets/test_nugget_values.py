@@ -145,3 +145,9 @@ def test_explained_contributions_sum_to_u(of):
 def test_topic_without_nuggets_of_positive_weight_is_warned_of():
     with pytest.warns(CoverageWarning, match="1 topic has no nugget with a weight above 0"):
         assert mean("NuggetR(importance='vital')", EXAMPLE.assign(importance="okay")) == 0
+
+
+def test_nuggets_that_are_never_read_add_nothing_to_u_of_any_length():
+    gold = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": 1, "start": 0, "length": 9})
+    run = gold.assign(doc_id="b", score=1.0)
+    assert ir_graded.evaluate("U(of='nuggets',L=1e19)", gold.assign(iteration="n"), run).values.item() == 0

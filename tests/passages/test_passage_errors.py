@@ -98,7 +98,7 @@ NUMBERS = {
     "fraction": (2.5, "2.5"),
     "small fraction": (1e-9, "1e-09"),
     "infinite": (math.inf, "inf"),
-    "huge": (2**48 + 1, "2.81475e+14"),
+    "huge": (2**48 + 1, "281474976710657"),
     "beyond 53 bits": (2**60, "1.15292e+18"),
     "beyond 64 bits as a float": (1e30, "1e+30"),
 }
