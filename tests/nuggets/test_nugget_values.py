@@ -147,6 +147,7 @@ def test_topic_without_nuggets_of_positive_weight_is_warned_of():
         assert mean("NuggetR(importance='vital')", EXAMPLE.assign(importance="okay")) == 0
 
 
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")  # nothing judged is retrieved
 def test_nuggets_that_are_never_read_add_nothing_to_u_of_any_length():
     gold = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": 1, "start": 0, "length": 9})
     run = gold.assign(doc_id="b", score=1.0)
