@@ -14,6 +14,7 @@ import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable
 from ir_graded.evaluation.answers import score_answers
+from ir_graded.evaluation.run_comparison import MOST_MISSING
 from ir_graded.io.sources import find_run
 from ir_graded.meta.differences import VERDICTS, Differences, NothingToLoseWarning, differences, p_text
 from ir_graded.meta.samples import TooFewTopicsWarning
@@ -231,6 +232,12 @@ def answers(
         show(FORMATS[output](Leaderboard.of(scores, by_topic), places))
         return 0
     against = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
+    topics, missing = len(scores.query_ids), scores.coverage.set_index("run")["topics_missing"]
+    if (lacking := missing.get(against, 0)) > MOST_MISSING * topics:
+        raise InputError(
+            f"the baseline {against!r} lacks answers to {lacking} of the {topics} topics; no run could be "
+            f"worse on them, so it must have at least {1 - MOST_MISSING:.0%}: add them or drop the topics"
+        )
     compared = partial(differences, scores, against, alternative="less", family="all")
     return _gate(compared, output, places, **chosen)
 

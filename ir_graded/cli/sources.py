@@ -103,13 +103,19 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 _OPTIONS = (
     options.optional_qrels,
-    click.argument("runs", nargs=-1, metavar="RUN..."),
+    click.argument("runs", nargs=-1, metavar="[RUN]..."),
     options.optional_measures,
     click.option(
         "--matrix", "matrices", multiple=True, metavar="FILE", help="Score matrix (CSV). Repeatable."
     ),
     click.option("--topic-column", metavar="NAME", help="Column of the topics in each --matrix."),
-    click.option("--scores", "saved", metavar="FILE", help="Scores from --save of `evaluate` or `answers`."),
+    click.option(
+        "--scores",
+        "saved",
+        multiple=True,
+        metavar="FILE",
+        help="Scores from --save of `evaluate` or `answers`; -m chooses among their measures.",
+    ),
 )
 
 folder = click.option(
@@ -165,21 +171,27 @@ def _score_matrices(
     measures: tuple[str, ...],
     matrices: tuple[str, ...],
     topic_column: str | None,
-    saved: str | None,
+    saved: tuple[str, ...],
 ) -> dict[str, ScoreMatrix]:
     """Return score matrices by measure. Raises UsageError unless runs, matrices or saved scores are given."""
     if sum(map(bool, (qrels, matrices, saved))) != 1:
         raise click.UsageError(
             "give either QRELS, RUNs and -m, or --matrix FILE for each measure, or --scores FILE"
         )
-    if measures and not qrels:
+    if measures and matrices:
         raise click.UsageError("-m needs QRELS and RUNs: the measure of a --matrix is the name of its file")
     if topic_column is not None and not matrices:
         raise click.UsageError("--topic-column needs --matrix")
     if matrices:
         return matrices_by_measure(read_matrices(matrices, topic_column))
     if saved:
-        return matrices_by_measure(read_scores(saved))
+        (path, *more) = saved
+        if more:
+            raise click.UsageError("give --scores once")
+        scores = read_scores(path)
+        wanted = options.read(measures) if measures else scores.measures
+        found = matrices_by_measure(scores)
+        return {name: found[name] for name in (scores.names[scores.position(one)] for one in wanted)}
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
     return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs)))

@@ -102,7 +102,7 @@ class Facet:
         if wrong.size:
             row = int(wrong[0])
             # All digits of a position just beyond the longest.
-            digits = 15 if abs(values[row]) <= 2 * LONGEST else 6
+            digits = 15 if LONGEST < values[row] <= 2 * LONGEST else 6
             value = "missing" if np.isnan(values[row]) else f"{values[row]:.{digits}g}"
             title = self.title or f"the {self.name}"
             raise InputError(f"{describe(row)}: {title} is {value}; it must be {self.valid}")

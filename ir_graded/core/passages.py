@@ -170,6 +170,11 @@ class PassageRows(Struct):
             return self
         return self[np.argsort(key)]
 
+    def filled(self, budget: Budget) -> float:
+        """Return the share of the budget that all rows of a topic fill; the mean over topics."""
+        costs = self.down_to if budget.unit == CHARACTERS else self.costs[budget.unit]
+        return float((np.minimum(costs[np.cumsum(self.sizes) - 1], budget.size) / budget.size).mean())
+
     def within(self, budget: Budget | None) -> PassageRows:
         """Return the rows that fit in the budget of each topic, the last one perhaps cut."""
         if budget is None or not self.topics.size:

@@ -224,6 +224,9 @@ def _coverage(
                     f"{lacking[0]!r}) and scores 0 on them"
                 )
         notes += of_runs(lacks, "lacks topics", "lack topics")
+    if others := sorted({topic for _, topic in chain(*of_input.values())} - {*topics}):
+        number = plural(len(others), "topic")
+        notes.append(f"Answers to {number} that the nuggets lack are left out: {format_ids(others)}.")
     unknown = Counter(run for run, topic in {*chain(*of_input.values())} if topic not in topics)
     found = [
         RunCoverage(len(topics) - len(lacking), unknown[run], None, "", False, (), (np.nan, np.nan))

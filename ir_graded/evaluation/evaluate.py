@@ -41,6 +41,8 @@ from .scores import Scores
 
 #: Passages that end behind their documents: they count, or are an error.
 BEYOND = ("keep", "raise")
+#: Largest difference of the shares of a budget that runs fill without a warning.
+_UNEQUAL = 0.1
 #: Highest level of usual scales.
 _HIGHEST_LEVEL = 10
 
@@ -239,6 +241,21 @@ def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any
     return with_lengths(judged, known), {name: with_lengths(run, known) for name, run in found.items()}
 
 
+def _note_on_budgets(runs: list[str], filled: list[dict[Measure, float]]) -> str:
+    """Return a sentence on the first budget that runs fill to different shares; empty without one."""
+    for measure in filled[0] if len({frozenset(one) for one in filled}) == 1 else ():
+        shares = [one[measure] for one in filled]
+        (least, low), (most, high) = (
+            (name, share) for share, name in (best(zip(shares, runs, strict=True)) for best in (min, max))
+        )
+        if high - low > _UNEQUAL:
+            return (
+                f"The runs do not fill the budget of {measure} alike: {least!r} fills {low:.0%} of it on "
+                f"average, {most!r} {high:.0%}; retrieve more rows to compare them at an equal budget."
+            )
+    return ""
+
+
 _LATER = object()
 
 
@@ -337,12 +354,14 @@ class Request:
         ``also`` is called with each run, matched down to ``lowest``; its results are returned, too. ``check``
         gets these results before the warning.
         """
+        filled: list[dict[Measure, float]] = []
 
         def score(matched: MatchedRun) -> tuple[dict[Measure, Any], RunCoverage, Any]:
             if self._check_ends is not None:
                 self._check_ends(passage_table("a table of lengths", "run", matched.run))
             values = self.evaluator.scores_of(matched.judged, matched.run)
             coverage = RunCoverage.of(self.judgments, matched, self.evaluator.graded.by_default)
+            filled.append(self.evaluator.graded.filled(matched.judged))
             return values, coverage, None if also is None else also(matched)
 
         scored: Iterable[Any] = self.match(score, min(self.lowest, lowest))
@@ -351,13 +370,13 @@ class Request:
             scored = progress_bar(scored, **options, progress=progress)
         of_runs, found, results = map(list, zip(*scored, strict=True))
         check(results)
-        coverage = self._coverage(found)
+        coverage = self._coverage(found, _note_on_budgets([*self.runs], filled))
         coverage.warn()
         values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         query_ids = tuple(self.judgments.query_ids)
         return Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage), results
 
-    def _coverage(self, found: list[RunCoverage]) -> Coverage:
+    def _coverage(self, found: list[RunCoverage], note_on_budgets: str) -> Coverage:
         """Return the coverage of all runs."""
         levels, graded = self.judgments.levels.values, self.evaluator.graded
         highest = float(levels[-1]) if levels.size else 0.0
@@ -366,6 +385,8 @@ class Request:
         # If no level is relevant, no topic has relevant text.
         if of_text <= highest and (note := self.judgments.note_on_text(of_text)):
             notes.append(note)
+        if note_on_budgets:
+            notes.append(note_on_budgets)
         by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
         topics, sources = len(self.judgments.names), (self.judgments, [*self.runs.values()])
         return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id)

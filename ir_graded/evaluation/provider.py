@@ -156,6 +156,15 @@ class GradedEvaluator(Evaluator):
         views = self.views(judged_run)
         return {measure: scorer.score_with_ties(views) for measure, scorer in self.scorers.items()}
 
+    def filled(self, judged_run: JudgedRun) -> dict[Measure, float]:
+        """Return the share of its budget that a run fills, for each measure with a budget and no cutoff."""
+        rows, found = judged_run.rows, {}
+        for measure, scorer in self.scorers.items():
+            is_limited = scorer.budget is not None and scorer.cut.cutoff is None
+            if is_limited and rows is not None and rows.topics.size:
+                found[measure] = rows.filled(scorer.budget)
+        return found
+
     def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
         """Yield the metric of every measure for every topic of the qrels, as in ir-measures."""
         views = self.views(self._match_and_warn(run))

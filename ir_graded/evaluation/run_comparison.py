@@ -25,7 +25,7 @@ from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
 from .evaluate import Request, in_order
 
 #: Largest share of the topics that a baseline may lack.
-_MOST_MISSING = 0.1
+MOST_MISSING = 0.1
 #: Depth of the share of judged documents for measures without a cutoff.
 _DEPTH = 10
 
@@ -133,12 +133,12 @@ def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: 
     """Raise InputError if the baseline lacks so many topics that nothing could be worse on them."""
     for part, members in parts.items():
         missing = members[lacks[members]]
-        if missing.size > _MOST_MISSING * members.size:
+        if missing.size > MOST_MISSING * members.size:
             where = "the qrels" if part == ALL_TOPICS else f"slice {part!r}"
             raise InputError(
                 f"the baseline {name!r} lacks {missing.size} of the {members.size} topics of {where} "
                 f"(the first is {topics[missing[0]]!r}); no run could be worse on them, so it must have "
-                f"at least {1 - _MOST_MISSING:.0%}: add them, or leave them out of the qrels"
+                f"at least {1 - MOST_MISSING:.0%}: add them, or leave them out of the qrels"
             )
 
 
@@ -146,7 +146,14 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
     """Yield a sentence if runs and baseline differ in their shares of judged documents."""
     of_name = {str(measure): (measure, depth) for measure, depth in zip(measures, depths, strict=True)}
     # Unjudged documents have no effect on condensed lists.
-    condensed = np.array([bool(of_name[name][0].params.get("judged_only")) for name in found.measure])
+    # Neither do they on measures of text: what is not highlighted is not relevant.
+    condensed = np.array(
+        [
+            bool(of_name[name][0].params.get("judged_only"))
+            or ((scorer := scorer_of(of_name[name][0])) is not None and scorer.NEEDS_ROWS)
+            for name in found.measure
+        ]
+    )
     difference = np.nan_to_num((found.judged - found.baseline_judged).round(DECIMALS))
     differs = (difference != 0) & ~condensed
     if not differs.any():

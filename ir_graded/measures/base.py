@@ -22,6 +22,7 @@ from ir_graded.core.derived import Grades
 from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.levels import LARGEST, Levels, Overrides
+from ir_graded.core.passages import Budget
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
@@ -200,6 +201,11 @@ class Scorer:
     def further_columns(self) -> tuple[str, ...]:
         """Names of the required columns, without those of passages."""
         return tuple(facet.name for facet in self.needs if facet.kind != "span")
+
+    @property
+    def budget(self) -> Budget | None:
+        """Budget of the text that the measure looks at; None without one."""
+        return None
 
     @property
     def lowest_rel(self) -> float:

@@ -300,8 +300,8 @@ BUDGETS: dict[str, Param] = {
         default=CHARACTERS,
     ),
     "fit": Choice(
-        "the first row that exceeds the budget: 'cut' keeps its beginning, 'drop' nothing; later rows are "
-        "dropped",
+        "the first row that exceeds the budget: 'cut' keeps its beginning, 'drop' nothing; all later rows "
+        "are dropped",
         ("cut", "drop"),
         default="cut",
     ),

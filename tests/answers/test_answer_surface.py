@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import ir_measures
 import pytest
@@ -153,6 +154,25 @@ def test_the_command_is_a_gate_with_a_baseline(capsys):
 
 
 @pytest.mark.usefixtures("files")
+def test_a_baseline_that_lacks_answers_is_no_gate(capsys):
+    Path("one.jsonl").write_text(Path("good.jsonl").read_text().splitlines()[0].replace('"good"', '"one"'))
+    given = (
+        "answers",
+        "one.jsonl",
+        "good.jsonl",
+        "-m",
+        "all_score",
+        "--baseline",
+        "one",
+        "--fail-if",
+        "worse",
+    )
+    code, out, err = run_command(capsys, *given)
+    assert (code, out) == (2, "")
+    assert "the baseline 'one' lacks answers to 15 of the 16 topics" in err
+
+
+@pytest.mark.usefixtures("files")
 def test_wrong_options_of_the_command(capsys):
     given = ("answers", "good.jsonl", "-m", "all_score")
     assert_command_fails(run_command(capsys, *given, "--fail-if", "worse"), "--fail-if needs --baseline")
@@ -185,7 +205,13 @@ def test_saved_scores_are_read_by_statistics(capsys):
         run_command(capsys, "ranks", "--scores", "good.jsonl"), "good.jsonl", "Scores.to_json"
     )
     assert_command_fails(run_command(capsys, "ranks", "--scores", "s.json", "--matrix", "x"), "--scores FILE")
-    assert_command_fails(run_command(capsys, "ranks", "--scores", "s.json", "-m", "Q"), "-m needs QRELS")
+    one = run_command(capsys, "significance", "--scores", "s.json", "-m", "vital_score")
+    assert one == run_command(
+        capsys, "significance", "--scores", "s.json", "-m", "NuggetScore(importance='vital')"
+    )
+    assert_command_fails(run_command(capsys, "ranks", "--scores", "s.json", "-m", "Q"), "Q was not evaluated")
+    twice = ("ranks", "--scores", "s.json", "--scores", "s.json")
+    assert_command_fails(run_command(capsys, *twice), "give --scores once")
 
 
 def test_the_list_of_measures_has_those_of_answers(capsys):

@@ -316,3 +316,15 @@ def test_intervals_and_bounds_refuse_text(measure):
     for function in (ir_graded.score_intervals, ir_graded.score_bounds):
         with pytest.raises(ParameterError, match=r"needs (passages|the column).* nothing is unjudged"):
             function(measure, EXAMPLE, EXAMPLE_RUN)
+
+
+def test_runs_that_fill_a_budget_to_different_shares_are_warned_of():
+    gold = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": 1, "start": 0, "length": 90})
+    rows = [gold.assign(score=1.0, length=size) for size in (20, 90)]
+    runs = dict(zip(("short", "long"), rows, strict=True))
+    words = "budget of CharR.budget=100. alike: 'short' fills 20% of it on average, 'long' 90%"
+    with pytest.warns(CoverageWarning, match=words):
+        ir_graded.evaluate("CharR(budget=100)", gold, runs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ir_graded.evaluate(["CharR(budget=20)", "CharR(budget=100)@1"], gold, runs)
