@@ -55,9 +55,11 @@ class CoverageWarning(UserWarning):
 
 
 class SampledJudgmentsWarning(CoverageWarning):
-    """Warning that judgments are a sample, which the measures score as if it were complete."""
+    """Warning that judgments are a sample, which some measures score as if it were complete."""
 
 
+#: End of a sentence on measures that do not estimate.
+AS_COMPLETE = "the sample as if it were complete. Use ir_graded.score_estimates."
 #: Number of characters of a value that a message shows.
 _SHOWN = 400
 #: Number of ids that a message shows.

@@ -76,7 +76,7 @@ class Facet:
         other_names: names that are read like the name.
         like, advice: names, in lower case, that are not read, and what to do about them.
         is_valid, valid: whether numbers are valid (NaN is not), and which values are, in words.
-        may_lack: whether numbers may be missing.
+        may_lack: whether numbers or ids may be missing.
     """
 
     name: str
@@ -167,16 +167,33 @@ ASPECTS = Facet("aspects", "row", "words", "aspects", "a gold standard of TREC G
 CLASS = Facet(
     *("equivalence_class", "document", "id", "equivalence classes"),
     "a file of lines 'topic doc L<level> class'",
+    may_lack=True,
 )
+#: Smaller inclusion probabilities would be weights whose sums are not exact.
+_SMALLEST = 1e-15
 INCLUSION = Facet(
-    *("iprob", "row", "number", "inclusion probabilities"),
+    *(
+        "iprob",
+        "document",
+        "number",
+        "inclusion probabilities",
+        "a file of lines 'topic doc level method iprob'",
+    ),
     title="the inclusion probability (iprob)",
-    is_valid=lambda values: (values > 0) & (values <= 1),
-    valid="above 0 and at most 1 (1 if the document was certain to be judged)",
+    is_valid=lambda values: (values >= _SMALLEST) & (values <= 1),
+    valid=f"above 0 and at most 1 (1 if the document was certain to be judged), and at least {_SMALLEST:g}",
+    may_lack=True,  # documents that were not judged need none
 )
+STRATUM = Facet(
+    *("stratum", "document", "id", "strata", "a file of lines 'topic 0 doc stratum level'"),
+)
+#: Strata as measures read them: ir-measures has no column of strata.
+STRATUM_OR_ITERATION = replace(STRATUM, other_names=(INTENT.name,))
+#: How documents were chosen for judging, in files with inclusion probabilities.
+METHOD = Facet(*("method", "document", "number", "methods"), may_lack=True)
 
 #: All declared columns, in the order in which frames have them.
-FACETS = (ASPECTS, CLASS, INCLUSION, INTENT, PROBABILITY, INTENT_TYPE, IMPORTANCE, SPAN)
+FACETS = (ASPECTS, CLASS, METHOD, INCLUSION, STRATUM, INTENT, PROBABILITY, INTENT_TYPE, IMPORTANCE, SPAN)
 
 
 def shares(name: str) -> Facet:

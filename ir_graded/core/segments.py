@@ -108,6 +108,12 @@ def maximum_from(values: Floats, segment: Ints) -> Floats:
     return _scan(values[::-1], (values.size - 1 - last)[::-1], np.maximum)[::-1]
 
 
+def sum_from(values: Floats, segment: Ints) -> Floats:
+    """Return the sum from each position to the end of its segment; ``segment`` is ascending."""
+    last = np.searchsorted(segment, segment, side="right") - 1
+    return cumulative_sum(values[::-1], (values.size - 1 - last)[::-1])[::-1]
+
+
 def _exclusive(scan: Number, start: Ints, first: int) -> Number:
     """Make an inclusive scan exclusive: shift values down by one, with ``first`` where a segment begins."""
     before = np.empty_like(scan)

@@ -8,6 +8,7 @@ Lalmas and Pehcevski (2007). The measures of one evaluation share views.
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -230,7 +231,14 @@ class View(CountedDocuments, Keeps):
 
     def graded(self, gains: Overrides) -> GradedView:
         """Return these documents with their gains."""
-        return self.kept(gains, lambda: GradedView(self, gains))
+
+        def make() -> GradedView:
+            view = copy(self)
+            # Without a cycle, the arrays are freed before the next garbage collection.
+            view._kept = {}  # noqa: SLF001  # of this class
+            return GradedView(view, gains)
+
+        return self.kept(gains, make)
 
 
 class GradedView(Keeps):

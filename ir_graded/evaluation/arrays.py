@@ -240,6 +240,11 @@ def _check_highest(scorers: Iterable[Scorer], level: npt.NDArray[Any], shown: Bo
     # Not in the type of the levels, which may be too small for the limit.
     highest = float(level.max(where=shown, initial=0))
     for scorer in scorers:
+        if scorer.NEEDS_WHOLE_LEVELS and (found := np.argwhere(shown & (level % 1 != 0)).tolist()):
+            row, column = found[0]
+            raise InputError(
+                f"{scorer}: relevance[{row}, {column}] is {level[row, column]}; levels must be whole numbers"
+            )
         if highest > scorer.highest_level:
             above = shown & (level > level.dtype.type(scorer.highest_level))
             row, column = np.argwhere(above)[0].tolist()

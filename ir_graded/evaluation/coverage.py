@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -185,6 +185,15 @@ class Coverage:
 
             self._shares = list(in_threads(count, zip(runs, self._shares, strict=True), processors()))
         return [_NOT_KNOWN if shares is None else shares for shares in self._shares]
+
+    def select(self, runs: Sequence[int]) -> Coverage:
+        """Return the coverage of some runs, given by number."""
+        return replace(
+            self,
+            names=tuple(self.names[at] for at in runs),
+            runs=tuple(replace(self.runs[at], shares=self._shares[at]) for at in runs),
+            sources=self.sources and (self.sources[0], [self.sources[1][at] for at in runs]),
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per run; ``Scores.coverage`` describes the columns."""

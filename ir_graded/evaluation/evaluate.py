@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import ir_measures
@@ -20,7 +21,7 @@ from ir_graded.io.sources import (
     passage_table,
     table_of,
 )
-from ir_graded.matching.judgments import Judgments, rows_of_dicts
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
 from ir_graded.measures.classic.ties import check_word, with_ranks, with_ties
@@ -38,6 +39,7 @@ from .provider import (
     wanted_columns,
 )
 from .scores import Scores
+from .signature import Origin
 
 #: Passages that end behind their documents: they count, or are an error.
 BEYOND = ("keep", "raise")
@@ -133,8 +135,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             that of its first row; once per call. ``Scores.coverage`` has the counts. Also, if ``nuggets`` and
             the qrels have different topics or nuggets, an importance is another word than vital and okay, or
             no nugget of a topic has a weight above 0.
-        SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1; the
-            measures score the sample as if it were complete.
+        SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1, or
+            documents of strata (column ``stratum``) were not judged, and measures score the sample as if it
+            were complete; ``score_estimates`` does not.
 
     Example:
         >>> import ir_graded
@@ -216,21 +219,12 @@ def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> li
 def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any, dict[str, Any]]:
     """Return documents as passages from 0 to their length, if neither the qrels nor any run has passages."""
     from ir_graded.io.lengths import read_lengths, with_lengths
-    from ir_graded.io.table import Table, from_columns, item_place
-    from ir_graded.matching.tables import rows_of_run
+    from ir_graded.matching.tables import any_table, rows_of_run
 
-    def table(kind: str, source: Any) -> Table:
-        if not isinstance(source, Mapping):
-            return table_of(kind, source)
-        query_ids, _, topic, doc_ids, values = rows_of_dicts(kind, source)
-        return from_columns(
-            kind, ([query_ids[at] for at in topic.tolist()], doc_ids, values.tolist()), item_place
-        )
-
-    judged = table("qrels", qrels)
+    judged = any_table("qrels", qrels)
     if judged.passage is not None:
         return judged, runs
-    found = {name: table("run", run) for name, run in runs.items()}
+    found = {name: any_table("run", run) for name, run in runs.items()}
     if any(run.passage is not None for run in found.values()):
         return judged, found
     # As passages, documents may repeat.
@@ -286,29 +280,46 @@ class Request:
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
         needed = {facet.name for scorer in scorers.values() for facet in scorer.needs}
-        by_name: Callable[[Any], dict[str, Any]] = named_runs
+        self.origin = Origin(
+            {
+                "ties": ties,
+                "ranks": ranks or "default",
+                "beyond": beyond,
+                "precision": "float32",
+                "intents": intents is not None,
+                "nuggets": nuggets is not None,
+                "lengths": lengths is not None,
+            },
+            facets=wanted_columns(self.measures),
+        )
+        self.origin.add("qrels", "", qrels)
+        given = None
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
-            (qrels, runs), by_name = whole_documents(qrels, named_runs(runs), lengths), dict
+            given = named_runs(runs)
+            qrels, runs = whole_documents(qrels, given, lengths)
         self._check_ends: Callable[[Any], None] | None = None
-        judged = qrels if intents is None else add_intents(qrels, intents)
+        judged = qrels
+        if intents is not None:
+            self.origin.add("qrels", "", judged := add_intents(qrels, intents))
         judged = self._prepared(judged, nuggets, lengths, beyond)
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
         self.lowest = self.rel = min(self._rels.values(), default=np.inf)
         if self.measures:
-            graded = GradedEvaluator(scorers, judged, ranks)
+            graded = GradedEvaluator(scorers, judged, ranks, self._others)
             self.judgments, self.evaluator = graded.judgments, MixedEvaluator(self.measures, graded)
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(by_name(runs))
+            self.take(runs if given else named_runs(runs), given)
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""
         judged = qrels
         if nuggets is not None:
             judged, note = add_nuggets(judged, nuggets)
+            self.origin.add("qrels", "", judged)
             if note:
                 warn_caller(note)
         if lengths is not None:
@@ -324,15 +335,25 @@ class Request:
             return judged
         return prepare_qrels(judged, wanted_columns(self.measures))
 
-    def take(self, runs: dict[str, Any]) -> None:
-        """Take the runs by name, and warn if the first one and the qrels look swapped."""
+    def take(self, runs: dict[str, Any], given: dict[str, Any] | None = None) -> None:
+        """Take the runs by name, and warn if the first one and the qrels look swapped.
+
+        ``given`` are the runs of the caller, if ``runs`` are others.
+        """
         self.runs = runs
+        qrels = {key: one for key, one in self.origin.sources.items() if key[0] == "qrels"}
+        self.origin = replace(self.origin, sources=qrels)
+        for name, run in (given or runs).items():
+            self.origin.add("run", name, run)
         warn_if_swapped(self._qrels, next(iter(runs.values())))
         self._qrels = None
 
     def reread(self) -> None:
         """Keep the runs in forms that can be read again."""
         self.runs = {name: ensure_rereadable("run", run) for name, run in self.runs.items()}
+        for name, run in self.runs.items():
+            if ("run", name) not in self.origin.sources:
+                self.origin.add("run", name, run)
 
     def match(
         self, work: Callable[[MatchedRun], Result], lowest: float, judgments: Judgments | None = None
@@ -374,7 +395,8 @@ class Request:
         coverage.warn()
         values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         query_ids = tuple(self.judgments.query_ids)
-        return Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage), results
+        scores = Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage, self.origin)
+        return scores, results
 
     def _coverage(self, found: list[RunCoverage], note_on_budgets: str) -> Coverage:
         """Return the coverage of all runs."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from html import escape
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result, read_only
 from ir_graded.core.views import Views
-from ir_graded.errors import MOST_IDS, InputError, did_you_mean, format_ids, printable
+from ir_graded.errors import MOST_IDS, InputError, printable
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
@@ -20,6 +21,8 @@ from ir_graded.measures.parsing import read_measure
 
 from .evaluate import Request
 from .provider import scorers_here
+from .rankings import RankingComparison, compare_rankings, topic_number
+from .tables import decimal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +43,6 @@ _SYMBOLS |= {"P": "P[r]", "R": "R[r]", "probability": "P", "cg_star": "cg*", "ot
 _AMOUNTS = {"level", "gain", "cg", "cg_star", "others_above"}
 #: Columns that may repeat another column and are then left out of tables.
 _TWINS = {"gain": ("level",), "utility": ("BR", "gP")}
-_ALL_DIGITS = -1
 _UNNAMED = "run"
 
 
@@ -92,7 +94,7 @@ class Explanation(Result):
         """
         names = [name for name in self.columns if complete or not self._repeats(name)]
         texts = [self._texts(name, places) for name in names]
-        last = ["score", *[""] * (len(names) - 2), _decimal(self.score, places)]
+        last = ["score", *[""] * (len(names) - 2), decimal(self.score, places)]
         rows = [*map(list, zip(*texts, strict=True)), last]
         return names if complete else [_SYMBOLS.get(name, name) for name in names], rows
 
@@ -106,20 +108,28 @@ class Explanation(Result):
             return [str(value) for value in values.tolist()]
         if name in _AMOUNTS and bool((values == np.floor(values)).all()):
             return [f"{value:.0f}" for value in values.tolist()]
-        return [_decimal(value, places) for value in values.tolist()]
+        return [decimal(value, places) for value in values.tolist()]
 
     def text(self, places: int = 4) -> str:
         """Return the explanation as text: notes, a row per document, and the score."""
+        return "\n".join([self._title(), *self.notes, "", self._tabulated("simple", places)])
+
+    def _title(self) -> str:
+        # A run without a name is called 'run'.
+        run = "" if self.run == _UNNAMED else f", run {self.run}"
+        return printable(f"{self.measure}, topic {as_text(self.query_id)}{run}")
+
+    def _tabulated(self, form: str, places: int = 4) -> str:
         from tabulate import tabulate
 
         head, rows = self.cells(places)
         rows = [[*map(printable, row)] for row in rows]
         align = ["left" if name in {"doc_id", "intent", "rank"} else "right" for name in head]
-        table = tabulate(rows, head, tablefmt="simple", disable_numparse=True, colalign=align)
-        # A run without a name is called 'run'.
-        run = "" if self.run == _UNNAMED else f", run {self.run}"
-        title = printable(f"{self.measure}, topic {as_text(self.query_id)}{run}")
-        return "\n".join([title, *self.notes, "", table])
+        return str(tabulate(rows, head, tablefmt=form, disable_numparse=True, colalign=align))
+
+    def _repr_html_(self) -> str:
+        texts = [f"<p>{escape(text)}</p>" for text in (self._title(), *self.notes)]
+        return "\n".join([*texts, self._tabulated("html")])
 
     def __str__(self) -> str:
         return self.text()
@@ -130,11 +140,19 @@ class Explanation(Result):
         )
 
 
-def _decimal(value: float, places: int) -> str:
-    return repr(value) if places == _ALL_DIGITS else f"{value:.{places}f}"
+@overload
+def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Explanation: ...
 
 
-def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Explanation:
+@overload
+def explain(
+    measure: str | Measure, qrels: Any, run: Any, query_id: Any, *, against: Any
+) -> RankingComparison: ...
+
+
+def explain(
+    measure: str | Measure, qrels: Any, run: Any, query_id: Any, *, against: Any = None
+) -> Explanation | RankingComparison:
     """Explain the score of a topic: the ranks of its relevant documents, and the contribution of each.
 
     ``score = sum over documents of contribution``. For measures of the family of Sakai and Robertson (2008),
@@ -148,8 +166,9 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
       rank. AP stops at each relevant document with 1/R, RR at the first, ERR in a cascade. If the sum is
       divided once more (nERR, nDCG, P), the notes give the divisor;
     - ``F``, ``gP`` of MAgP, gP and gR, whose documents are articles; ``discount`` of nDCG, ``weight`` of RBP,
-      SDCG, INSQ, INST, BPM and NERR, ``ideal_rank`` of Compat, ``others_above`` of Bpref (number of documents
-      above that are judged not relevant) and of Accuracy (number that are not relevant);
+      SDCG, INSQ, INST, BPM and NERR, and of xinfAP, infQ and infNDCG (N/n of the stratum), ``ideal_rank`` of
+      Compat, ``others_above`` of Bpref (number of documents above that are judged not relevant) and of
+      Accuracy (number that are not relevant);
     - ``start``, ``length`` and ``found`` of CharP, CharR, CharF, IoU, iP and AiP, whose documents are rows
       with highlighted text; ``found`` counts characters that no row above has found; ``P``, ``R``: precision
       and recall of the characters down to this row, each counted once;
@@ -169,9 +188,11 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         qrels: qrels in any form of ``evaluate``.
         run: one run in any form of ``evaluate``.
         query_id: the topic; ids are compared as text.
+        against: another run, whose ranking is shown beside that of ``run``.
 
     Returns:
-        The explanation: ``print`` it, or see ``.to_frame()``, ``.score`` and ``.plot()``.
+        The explanation: ``print`` it, or see ``.to_frame()``, ``.score`` and ``.plot()``. With ``against``
+        the result of ``compare_rankings``.
 
     Raises:
         InputError: the topic is not in the qrels, several runs are given, or the input cannot be scored.
@@ -199,12 +220,17 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
         score                                                                0.6786
     """
     ((wanted, scorer),) = scorers_here([read_measure(measure)], "explain").items()
+    if against is not None:
+        return compare_rankings([wanted], qrels, run, against, query_id)
     request = Request([wanted], qrels, run)
     judgments = request.judgments
-    topic = _topic(judgments, query_id)
+    topic = topic_number(judgments, query_id)
     if len(request.runs) != 1:
         names = ", ".join(request.runs)
-        raise InputError(f"one run can be explained at a time, given {len(request.runs)}: {names}")
+        raise InputError(
+            f"one run can be explained at a time, given {len(request.runs)}: {names}; "
+            "to compare two, give the other one as against="
+        )
     expected = scorer.ties == "expected"
     # All judged documents of tie groups are needed.
     lowest = -np.inf if expected else request.lowest
@@ -229,19 +255,6 @@ def explain(measure: str | Measure, qrels: Any, run: Any, query_id: Any) -> Expl
     below = int(found.view.retrieved[topic]) - seen
     counts = relevant, retrieved, below
     return Explanation(run_name, wanted, query_id, score, columns, *counts, tuple(notes))
-
-
-def _topic(judgments: Judgments, query_id: Any) -> int:
-    """Return the number of a topic. Raises InputError with similar topics if it is not in the qrels."""
-    name = as_text(query_id)
-    if name not in judgments.number:
-        # Another number is not a misspelled one.
-        there = "" if name.isdigit() else did_you_mean(name, judgments.names)
-        raise InputError(
-            f"the qrels have no topic {name!r}, so it is left out of the evaluation; "
-            f"{there or f'they have {format_ids(judgments.names)}'}"
-        )
-    return judgments.number[name]
 
 
 def _columns(

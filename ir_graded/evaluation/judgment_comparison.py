@@ -205,7 +205,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         raise ParameterError("give both runs and measures, or neither")
     read = [] if measures is None else read_measures(measures)
     if read:
-        scorers_here(read, "compare_judgments")
+        scorers_here(read, "compare_judgments", "strata")
     union = _Union.of(_named_sets(a, b), {} if maps is None else maps)
     if lengths is not None and not union.tables:
         raise ParameterError("lengths are given, but the judgments have no passages (start and length)")

@@ -72,9 +72,10 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     """Return an evaluator for measures of this package and others, with results in their order."""
     judgments = prepare_qrels(qrels, wanted_columns(measures))
     scorers = native_scorers(measures)
-    graded = GradedEvaluator(scorers, judgments)
+    others = [measure for measure in measures if measure not in scorers]
+    graded = GradedEvaluator(scorers, judgments, others=others)
     warn_of_parts(scorers, judgments, qrels)
-    return graded if len(scorers) == len(measures) else MixedEvaluator(measures, graded)
+    return MixedEvaluator(measures, graded) if others else graded
 
 
 def _qrels_frame(judgments: Judgments) -> pd.DataFrame:

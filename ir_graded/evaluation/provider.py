@@ -13,11 +13,11 @@ from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
 from ir_graded._utils.threads import processors
-from ir_graded.core.facets import INTENT, SPAN, VALUE_COLUMNS, Facet
+from ir_graded.core.facets import INTENT, SPAN, STRATUM_OR_ITERATION, VALUE_COLUMNS, Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, SampledJudgmentsWarning
+from ir_graded.errors import AS_COMPLETE, MOST_IDS, InputError, ParameterError, SampledJudgmentsWarning
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
@@ -85,7 +85,11 @@ class GradedEvaluator(Evaluator):
     """Evaluator with prepared qrels. It keeps no data of a run and can be pickled."""
 
     def __init__(
-        self, scorers: Mapping[Measure, Scorer], judgments: Judgments, ranks: str | None = None
+        self,
+        scorers: Mapping[Measure, Scorer],
+        judgments: Judgments,
+        ranks: str | None = None,
+        others: Sequence[Measure] = (),
     ) -> None:
         super().__init__(list(scorers), judgments.query_ids)
         self.scorers = dict(scorers)
@@ -94,20 +98,38 @@ class GradedEvaluator(Evaluator):
         needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
         of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet.kind != "span")
         self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
+        levels = judgments.levels.values
         for measure, scorer in self.scorers.items():
             scorer.validate_params()
-            judgments.check_highest_level(measure, scorer.highest_level)
+            highest = scorer.highest_level
+            above = f"above {highest:g}, the highest level of the measure"
+            judgments.check_levels(measure, levels > highest, above)
+            if scorer.NEEDS_WHOLE_LEVELS:
+                judgments.check_levels(measure, levels % 1 != 0, "but the measure needs whole numbers")
             if doubt := scorer.doubt(judgments.levels):
                 warn_caller(doubt)
             for facet in scorer.needs:
                 if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
                     hint = (judgments.hint or hint_on(scorer, facet)) if facet is SPAN else ""
                     raise InputError(facet.refusal(measure, "qrels", hint))
+        self._check_strata()
         self._check_intents()
         if judgments.note_on_importance:
             warn_caller(judgments.note_on_importance)
-        if judgments.note_on_sample:
-            warn_caller(judgments.note_on_sample, SampledJudgmentsWarning)
+        # Estimates need documents of the pool that were not judged.
+        has_pool = bool((levels < 0).any())
+        complete = [m for m, scorer in self.scorers.items() if not (scorer.ESTIMATES and has_pool)]
+        whole = [str(m) for m, scorer in self.scorers.items() if scorer.ESTIMATES and not scorer.USES]
+        if judgments.several_strata and whole:
+            warn_caller(
+                f"{', '.join(whole)} takes the judgments for one uniform sample of the pool, but there are "
+                "several strata: use xinfAP.",
+                SampledJudgmentsWarning,
+            )
+        if judgments.note_on_sample and (complete := [*map(str, (*complete, *others))]):
+            names = " and ".join(filter(None, (", ".join(complete[:-1]), complete[-1])))
+            score = f"{names} score{'' if complete[1:] else 's'} {AS_COMPLETE}"
+            warn_caller(f"{judgments.note_on_sample} {score}", SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
         #: The measures, if neither they nor the call set ``ranks``.
@@ -137,6 +159,19 @@ class GradedEvaluator(Evaluator):
                 "given; check that the column iteration holds intents, not for example rounds",
                 UserWarning,
             )
+
+    def _check_strata(self) -> None:
+        """Raise InputError if the qrels are not those of documents in strata, and warn of strata left out."""
+        sampled = [m for m, scorer in self.scorers.items() if STRATUM_OR_ITERATION in scorer.USES]
+        if not sampled:
+            return
+        others = [m for m, scorer in self.scorers.items() if INTENT in scorer.needs]
+        if self.judgments.levels.highlights is not None:
+            raise InputError(f"{sampled[0]} needs judgments of documents, but the qrels have passages")
+        if others:
+            raise InputError(f"{others[0]} needs intents, and {sampled[0]} strata: evaluate them separately")
+        if note := self.judgments.note_on_strata():
+            warn_caller(note)
 
     def match(self, run: Any, threads: int | None = None) -> JudgedRun:
         """Find the documents that the measures need in a run of any form, by default with all processors."""
@@ -289,7 +324,8 @@ def check_measures(measures: list[Measure], scorers: Mapping[Measure, Scorer]) -
 def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -> dict[Measure, Scorer]:
     """Return the scorers of measures for a function that takes none that others define.
 
-    ``refused`` is what else it does not take: 'passages', further 'columns', 'ties'. Raises ParameterError.
+    ``refused`` is what else it does not take: 'passages', further 'columns', 'strata', 'ties'. Raises
+    ParameterError.
     """
     measures = list(measures)
     scorers = native_scorers(measures)
@@ -299,6 +335,8 @@ def scorers_here(measures: Iterable[Measure], purpose: str, refused: str = "") -
     for measure, scorer in scorers.items():
         of_passages = needs_passages(measure) or scorer.ranks_rows
         needed = ["passages"] if "passages" in refused and of_passages else []
+        if "strata" in refused and STRATUM_OR_ITERATION in scorer.USES:
+            needed.append("the strata of the pool")
         needed += [f"the column {name}" for name in scorer.further_columns if "columns" in refused]
         if needed:
             # Functions that refuse ties are those of unjudged documents.

@@ -222,7 +222,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
         0  run        1  gRBP(p=0.8)  0.152  0.824     0.672
         1  run        1          P@3  0.667  1.000     0.333
     """
-    wanted = scorers_here(read_measures(measures), "score_bounds", "passages columns ties")
+    wanted = scorers_here(read_measures(measures), "score_bounds", "passages columns strata ties")
     if without := [str(measure) for measure, scorer in wanted.items() if not scorer.is_monotone]:
         raise ParameterError(
             f"{', '.join(without)}: exact bounds require a score that rises with every gain and depends on "

@@ -15,11 +15,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded.core.facets import FACETS, SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import FACETS, INCLUSION, METHOD, SPAN, VALUE_COLUMNS
 from ir_graded.errors import FileFormatError, InputError, ParameterError, cut
 
 from .._utils.threads import check_fork
-from .formats import Format, Kind, PassageRow, VaryingFormat, formats_of, recognise
+from .formats import (
+    NOT_AVAILABLE,
+    OF_SAMPLES,
+    Format,
+    Kind,
+    PassageRow,
+    VaryingFormat,
+    formats_of,
+    of_sample,
+    recognise,
+)
 from .lines import LineNumbers, delimiter_of, no_rows, parse_lines, read_headed
 from .parquet import is_parquet, read_parquet
 from .records import DOCUMENTS, DocumentFormat, is_json, read_json
@@ -122,21 +132,26 @@ def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) 
         if (table := _self_describing(kind, data, where)) is not None:
             return table
         chosen = _recognised(data, kind, where)
-    elif isinstance(chosen, VaryingFormat):
-        chosen = replace(chosen, review=None)
-    else:
+    elif isinstance(chosen, Format):
         chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
     if chosen is None:
         return _table(kind, no_rows(kind), where)
     if isinstance(chosen, VaryingFormat):
         return _line_by_line(data, chosen, where)
     # Fields that few measures need are read only on demand, in place of the document.
-    further = {name: partial(_field, data, chosen.with_document(name), where) for name in chosen.further}
-    return _read_lines(where, chosen, lambda: data, further=further)
+    further = {name: partial(_field, data, chosen, name, where) for name in chosen.further}
+    table = _read_lines(where, chosen, lambda: data, further=further)
+    if INCLUSION.name not in further:
+        return table
+    texts = {name: further[name]() for name in (INCLUSION.name, METHOD.name)}
+    texts[INCLUSION.name] = texts[INCLUSION.name].replace(NOT_AVAILABLE, "")
+    numbers = {name: partial(_as_numbers, table, name, column) for name, column in texts.items()}
+    return replace(table, further={**table.further, **numbers})
 
 
-def _field(data: bytes, format: Format, path: str) -> pl.Series:
-    return parse_lines(data, format, path)[0]["doc_id"]
+def _field(data: bytes, format: Format, name: str, path: str) -> pl.Series:
+    """Return a further column of a file."""
+    return parse_lines(data, format.with_document(name), path)[0]["doc_id"]
 
 
 def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
@@ -231,11 +246,6 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
             raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
         found += passages
         lines += [line] * len(passages)
-    if format.review is not None:
-        every = (raw.split() for raw in io.BytesIO(data) if raw.strip())
-        doubt = format.review([field.decode(errors="replace") for field in fields] for fields in every)
-        if doubt is not None:
-            raise FileFormatError(f"{path}: {doubt}")
     further: Further = {
         name: partial(list, [row[at] for row in found]) for at, name in enumerate(format.further, 5)
     }
@@ -271,8 +281,19 @@ def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | 
     for line, raw in enumerate(io.BytesIO(data), 1):
         fields = fields_of(raw, line, path)
         if fields:
-            return recognise(kind, fields, path, line, raw.decode())
+            found = _sampled(data, path) if kind == "qrels" and len(fields) == OF_SAMPLES else None
+            return found or recognise(kind, fields, path, line, raw.decode())
     return None
+
+
+def _sampled(data: bytes, path: str) -> Format | VaryingFormat | None:
+    """Return the format of sampled judgments that a file has, else None."""
+    lines = (raw.decode(errors="replace").split() for raw in io.BytesIO(data))
+    try:
+        name = of_sample([*filter(None, lines)])
+    except ValueError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+    return next((one for one in formats_of("qrels") if one.name == name), None)
 
 
 def _table(

@@ -7,7 +7,7 @@ another format is an error. A format that the caller names is not checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -30,13 +30,13 @@ _LEVEL = re.compile(r"L[0-9]+")
 #: Usual second fields of TREC lines; the second field of a Genomics line is never one of them.
 NO_ITERATION = ("0", "Q0")
 
-#: Number of fields of a line of sampled judgments, and the highest usual stratum.
-_OF_SAMPLES = 5
+#: Number of fields of a line of sampled judgments, and the highest usual level.
+OF_SAMPLES = 5
 _HIGHEST = 9
-_NOT_PASSAGES = (
-    "; sampled judgments (topic 0 doc stratum level, or topic doc level method iprob) are not passages and "
-    "cannot be read"
-)
+#: Inclusion probability of documents that were not judged.
+NOT_AVAILABLE = "NA"
+#: Level of documents that are still to be judged, in lines that `pool` writes.
+TO_JUDGE = "?"
 
 #: Why a file whose first line fits a format may be of another one: a condition on its fields and on the whole
 #: line, and the problem, with places for the fields.
@@ -107,11 +107,9 @@ def _lacks_aspects(fields: Sequence[str], line: str) -> bool:
     return len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3)
 
 
-def _is_sampled(fields: Sequence[str], _: str = "") -> bool:
-    """Return whether a line is one of sampled judgments with inclusion probabilities."""
-    if len(fields) != _OF_SAMPLES or not all(map(INTEGER.fullmatch, fields[2:4])):
-        return False
-    return fields[4] == "NA" or (NUMBER.fullmatch(fields[4]) is not None and 0 < float(fields[4]) <= 1)
+def _is_inclusion(text: str) -> bool:
+    """Return whether a field looks like an inclusion probability, which may be wrong."""
+    return text == NOT_AVAILABLE or NUMBER.fullmatch(text) is not None
 
 
 def _by_semicolons(_: Sequence[str], line: str) -> bool:
@@ -146,10 +144,9 @@ _OF_NTCIR_QRELS: tuple[Doubt, ...] = (
 )
 _OF_GENOMICS_QRELS: tuple[Doubt, ...] = (
     (
-        lambda fields, _: _is_sampled(fields) or NUMBER.fullmatch(" ".join(fields[4:])),
+        lambda fields, _: NUMBER.fullmatch(" ".join(fields[4:])),
         "the fifth field is {4}: passages (topic pmid start length aspects) or sampled judgments (topic "
-        "doc level method iprob), which cannot be read? Name the format if they are passages: "
-        "format='genomics' or format='inex'",
+        "doc level method iprob)? Name the format: format='genomics', 'inex' or 'prel'",
     ),
 )
 _OF_TREC_RUNS: tuple[Doubt, ...] = (
@@ -162,11 +159,6 @@ _OF_TREC_RUNS: tuple[Doubt, ...] = (
 #: Of lines that fit no format.
 _OF_OTHERS: tuple[Doubt, ...] = (
     (_by_semicolons, "the fields are separated by semicolons; separate them by blanks or tabs"),
-    (
-        _is_sampled,
-        "looks like sampled judgments (topic doc level method iprob), which cannot be read from such a file; "
-        "give a table or named tuples with the fields query_id, doc_id, relevance, iprob",
-    ),
 )
 
 
@@ -181,17 +173,37 @@ def fol_counts(fields: Sequence[str]) -> str | None:
         return None
     else:
         problem = f"rel_chars is {counts[0]} and doc_len {counts[1]}, but 0 <= rel_chars <= doc_len"
-    return problem + (_NOT_PASSAGES if len(fields) == _OF_SAMPLES else "")
+    is_doubtful = len(fields) == OF_SAMPLES
+    return problem + ("; for sampled judgments, name the format: format='sampleval'" if is_doubtful else "")
 
 
-def fol_qrels(lines: Iterable[Sequence[str]]) -> str | None:
-    """Return why the lines of a whole file may be sampled judgments in place of INEX qrels."""
-    if not all(len(fields) == _OF_SAMPLES and int(fields[3]) <= _HIGHEST for fields in lines):
+def of_sample(lines: Sequence[Sequence[str]]) -> str | None:
+    """Return the name of the format of sampled judgments that the lines of a file have; None for others.
+
+    Raises ValueError if they may also be passages.
+    """
+    first, five = lines[0], [fields for fields in lines if len(fields) == OF_SAMPLES]
+    if len(first) != OF_SAMPLES or any(len(fields) > OF_SAMPLES for fields in lines):
         return None
-    return (
-        f"all lines have five fields, and no fourth field is above {_HIGHEST}: INEX passages (topic Q0 file "
-        "rel_chars doc_len) or sampled judgments (topic 0 doc stratum level), which cannot be read? "
-        "Name the format if they are passages: format='inex'"
+    last = [fields[4] for fields in five]
+    may_be_prel = _whole(first, 2, 3) and _is_inclusion(first[4])
+    if may_be_prel and any(_is_inclusion(text) and not INTEGER.fullmatch(text) for text in last):
+        return "prel"
+    if not all(INTEGER.fullmatch(text) for fields in five for text in fields[3:]):
+        # The error of this format names the line.
+        return "sampleval" if first[1] in NO_ITERATION and TO_JUDGE in last else None
+    levels, is_small = [int(text) for text in last], all(int(text) <= _HIGHEST for text in last)
+    # Passages have no level of -1; where levels are large, they may be lengths.
+    if first[1] in NO_ITERATION[: 1 + is_small] and -1 in levels:
+        return "sampleval"
+    if not is_small:
+        return None
+    if first[1] in NO_ITERATION and any(int(fields[4]) < int(fields[3]) for fields in five):
+        return "sampleval"
+    raise ValueError(
+        f"all lines have five fields, and no fifth field is above {_HIGHEST}: may be sampled judgments "
+        "(topic 0 doc stratum level, or topic doc level method iprob) or INEX passages (topic Q0 file "
+        "rel_chars doc_len); name the format: format='sampleval', 'prel' or 'inex'"
     )
 
 
@@ -230,7 +242,7 @@ class Format(_Lines):
         by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
         letters: whether a level is one of :data:`LETTERS`.
         may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
-        only_named: whether the caller must name this format.
+        only_named: whether the first line does not show this format: the caller names it, or see `of_sample`.
         shows: a further condition on the fields of the first line for a file to be of this format.
         review: check of all lines for another format.
     """
@@ -318,14 +330,12 @@ class VaryingFormat(_Lines):
         rows: returns the rows (query_id, doc_id, value, start, length) of a line, given as fields and as a
             whole; raises ValueError with the problem.
         further: names of further text columns, whose values follow in the rows.
-        review: takes the fields of all lines; returns why the file may be of another format, or None.
     """
 
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
     _: KW_ONLY
     further: tuple[str, ...] = ()
-    review: Callable[[Iterable[Sequence[str]]], str | None] | None = None
 
     @property
     def expected(self) -> str:
@@ -423,14 +433,21 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
         *("ntcir-continuous", "qrels", "topic doc <level>", "query_id doc_id relevance"),
         only_named=True,
     ),
+    Format(
+        *("prel", "qrels", "topic doc level method iprob", "query_id doc_id relevance method iprob"),
+        only_named=True,
+    ),
+    Format(
+        *("sampleval", "qrels", "topic 0 doc stratum level", "query_id - doc_id stratum relevance"),
+        only_named=True,
+    ),
     VaryingFormat(
         *("genomics", "qrels", "topic pmid start length aspects, separated by tabs", _gold_fits, _gold_rows),
         further=("aspects",),
         doubts=_OF_GENOMICS_QRELS,
     ),
     VaryingFormat(
-        *("inex", "qrels", "topic Q0 file rel_chars doc_len [bep [start:length ...]]", _fol_fits, _fol_rows),
-        review=fol_qrels,
+        *("inex", "qrels", "topic Q0 file rel_chars doc_len [bep [start:length ...]]", _fol_fits, _fol_rows)
     ),
 )
 

@@ -14,7 +14,14 @@ import numpy as np
 
 from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
-from ir_graded.errors import CoverageWarning, InputError, ParameterError, SampledJudgmentsWarning, short_repr
+from ir_graded.errors import (
+    AS_COMPLETE,
+    CoverageWarning,
+    InputError,
+    ParameterError,
+    SampledJudgmentsWarning,
+    short_repr,
+)
 
 from .records import is_ranx
 from .text import check_path, run_name, standard_input
@@ -279,11 +286,13 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         source: a file (TREC ``topic iteration doc level``, NTCIR ``topic doc L2``, with intents
             ``topic intent doc L2``, with classes ``topic doc L2 class`` or, by letters,
             ``topic S|A|B|C doc 0|1``, INEX FOL
-            ``topic Q0 file rel_chars doc_len [bep [start:length ...]]`` or Genomics gold standard
-            ``topic pmid start length aspects`` separated by tabs; plain, gzip, zstandard or xz; any
-            spacing), or a dataset of ir_datasets or its id.
-        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex' or 'genomics'; by
-            default detected from the columns. These formats are not detected: 'ntcir-continuous'
+            ``topic Q0 file rel_chars doc_len [bep [start:length ...]]``, Genomics gold standard
+            ``topic pmid start length aspects`` separated by tabs, or sampled judgments
+            ``topic doc level method iprob`` or ``topic 0 doc stratum level``; plain, gzip, zstandard or xz;
+            any spacing), or a dataset of ir_datasets or its id.
+        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex', 'genomics', 'prel'
+            or 'sampleval'; by default detected from the columns, those of five fields from all lines. These
+            formats are not detected: 'ntcir-continuous'
             (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
             'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of the last two is the
             position of the question, from 0. 'nuggetizer' is its output for retrieval, in JSON Lines with a
@@ -293,7 +302,8 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         A row per judgment. Levels are int64 if all are whole numbers, else float64. Passages have one row
         each, with the further columns start and length. If a document is judged for several intents, there is
         a column iteration; if there are classes of documents, a column equivalence_class. The columns
-        probability, intent_type and importance of intents, and iprob of sampled judgments, are kept.
+        probability, intent_type and importance of intents, and method, iprob and stratum of sampled
+        judgments, are kept. Rows of prels without a judgment (iprob NA or level -999) are dropped.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
@@ -301,12 +311,13 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
 
     Warns:
-        SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1.
+        SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1, documents of
+            strata were not judged, or rows of prels were dropped.
         CoverageWarning: an assignment of nuggetizer is another word than those for 2, 1 and 0.
     """
     import pandas as pd
 
-    table = _read("qrels", source, format)
+    table = _read("qrels", source, format).judgments()
     frame = frame_of(table)
     by_intent = table.has(INTENT) and (
         any(table.has(facet) for facet in FACETS if facet.per == "intent")
@@ -324,7 +335,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             texts = table.text(name) if facet is INTENT else table.ids(name)
             frame[name] = pd.Series(texts.to_list(), dtype="str")
     if note := table.note_on_sample():
-        warnings.warn(note, SampledJudgmentsWarning, stacklevel=2)
+        warnings.warn(f"{note} Most measures score {AS_COMPLETE}", SampledJudgmentsWarning, stacklevel=2)
     levels = frame["relevance"].to_numpy()
     if (np.abs(levels) < EXACT_INTEGERS_BELOW).all() and (levels == np.floor(levels)).all():
         frame["relevance"] = levels.astype(np.int64)

@@ -23,6 +23,7 @@ from ir_graded.core.facets import (
     INCLUSION,
     INTENT,
     SPAN,
+    STRATUM,
     SWAPPED,
     VALUE_COLUMNS,
     Facet,
@@ -30,7 +31,7 @@ from ir_graded.core.facets import (
     missing,
 )
 from ir_graded.core.passages import Spans
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import Struct
 from ir_graded.errors import InputError, short_repr
 
@@ -47,6 +48,8 @@ from .values import (
     whole_numbers,
 )
 
+#: Level of documents that were not judged, in files with inclusion probabilities.
+NOT_JUDGED = -999
 # From this number of rows on, loading what Polars needs for arrays is worth the time.
 _MANY = 1 << 15
 #: Arrow types that make Polars print a panic to stderr, or that it reads as raw bytes.
@@ -90,6 +93,7 @@ class Table:
         further: all other columns of the source by name, such as ``iteration``; each is read on demand.
         unused_intents: by topic the intents that have a probability and no row, for errors.
         rows: the row of the source of each row; None for all rows of the source.
+        dropped: number of rows of sampled judgments that were dropped.
     """
 
     kind: str
@@ -102,6 +106,7 @@ class Table:
     further: Further = field(default_factory=dict)
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     rows: Ints | None = None
+    dropped: int = 0
 
     def __getitem__(self, rows: Ints | slice) -> Table:
         """Return some of the rows, which keep their places."""
@@ -144,7 +149,12 @@ class Table:
 
     def has(self, facet: Facet) -> bool:
         """Return whether the table has a further column."""
-        return self.passage is not None if facet.kind == "span" else facet.name in self.further
+        return self.passage is not None if facet.kind == "span" else self.name_of(facet) in self.further
+
+    def name_of(self, facet: Facet) -> str:
+        """Return the name of a further column here: its own, or another one that it is read by."""
+        names = (name for name in (facet.name, *facet.other_names) if name in self.further)
+        return next(names, facet.name)
 
     def hint(self, facet: Facet) -> str:
         """Return a hint on columns that mean the like of one that is missing; empty without any."""
@@ -162,15 +172,39 @@ class Table:
         documents = rows.n_unique()
         return documents < len(rows) and rows.with_columns(self.text(by).alias(by)).n_unique() > documents
 
+    def without(self, unwanted: Bools) -> Table:
+        """Return the table without some rows, which are counted."""
+        if not unwanted.any():
+            return self
+        dropped = self.dropped + int(np.count_nonzero(unwanted))
+        return replace(self[np.flatnonzero(~unwanted)], dropped=dropped)
+
+    def judgments(self) -> Table:
+        """Return the rows of qrels without those that prels give to documents that were not judged."""
+        if not self.has(INCLUSION) or self.has(STRATUM):
+            return self
+        lacking = (self.value >= 0) & np.isnan(self.numbers(INCLUSION))
+        return self.without(lacking | (self.value == NOT_JUDGED))
+
     def note_on_sample(self) -> str:
         """Return sentences on judgments that are a sample; empty if the table has no such judgments."""
-        sampled = np.count_nonzero(self.numbers(INCLUSION) < 1) if self.has(INCLUSION) else 0
-        if not sampled:
-            return ""
-        return (
-            f"{sampled} of {len(self)} judgments have an inclusion probability ({INCLUSION.name}) below 1. "
-            "Measures score the sample as if it were complete."
-        )
+        notes = []
+        judged = self.value >= 0
+        total, unjudged = np.count_nonzero(judged), np.count_nonzero(~judged)
+        if self.has(INCLUSION) and (sampled := np.count_nonzero(self.numbers(INCLUSION)[judged] < 1)):
+            notes += [f"{sampled} of {total} judgments have an inclusion probability below 1."]
+        elif self.has(STRATUM) and unjudged:
+            notes += [f"{unjudged} of {len(self)} documents of the pool were not judged."]
+        return " ".join(filter(None, (*notes, self.note_on_dropped())))
+
+    def note_on_dropped(self) -> str:
+        """Return a sentence on rows of sampled judgments that were dropped; empty without any."""
+        rows = f"Dropped rows (level {NOT_JUDGED} or inclusion probability NA): {self.dropped}."
+        return rows if self.dropped else ""
+
+    def strata(self) -> int:
+        """Return the number of strata of all topics."""
+        return pl.DataFrame({"topic": self.query_id, "stratum": self.text(STRATUM.name)}).n_unique()
 
     def column(self, name: str) -> Any:
         """Return a further column as it was given."""
@@ -203,9 +237,9 @@ class Table:
 
     def values(self, facet: Facet) -> Any:
         """Return a further column by its kind: ids, positions of words, sets of words, shares or numbers."""
-        name = facet.name
+        name = self.name_of(facet)
         if facet.kind == "id":
-            return self.text(name) if facet.per == "row" else self.ids(name)
+            return self.ids(name) if facet.may_lack else self.text(name)
         if facet.kind == "word":
             return as_words(facet, self.text(name), self.described(facet))
         if facet.kind == "number":

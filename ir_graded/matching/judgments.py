@@ -17,7 +17,8 @@ from ir_graded.core.facets import SWAPPED, Facet
 from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import Scores
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, short_repr
+from ir_graded.core.strata import Strata
+from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.values import VALUE_NAMES, check_values, describe_document, floats_of, text_ids
 
@@ -186,7 +187,9 @@ class Judgments:
         unused_intents: by topic the intents that have a probability and no document.
         hint: hint on columns with other names than those of passages, for errors.
         note_on_sample: sentences on judgments that are a sample; empty without any.
+        several_strata: whether a column of strata divides the pool of some topic.
         note_on_importance: a sentence on nuggets whose importance is another word; empty without any.
+        strata: the name of the stratum of each document, if measures need strata and the qrels name them.
     """
 
     query_ids: list[Any]
@@ -201,7 +204,9 @@ class Judgments:
     hint: str = ""
     note_on_sample: str = ""
     note_on_importance: str = ""
+    several_strata: bool = False
     of_run: tuple[Facet, ...] = ()
+    strata: list[str] = field(default_factory=list)
     _lookups: dict[float, Lookup] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -270,15 +275,25 @@ class Judgments:
         if not self.names:
             raise NoSharedTopicsError(f"the qrels are empty: there is no topic to {purpose}")
 
-    def check_highest_level(self, measure: object, highest: float) -> None:
-        """Raise InputError if a level is above the highest level of a measure."""
-        if self.levels.values.size and self.levels.values[-1] > highest:
-            row = int(np.flatnonzero(self.levels.values[self.levels.level_index] > highest)[0])
+    def note_on_strata(self) -> str:
+        """Return a sentence on strata in which no document was judged; empty without any."""
+        strata = Strata.of_levels(self.levels)
+        documents = np.unique(strata.of, return_index=True)[1][strata.n == 0].tolist()
+        names = [
+            f"topic {self.names[self.levels.topic[at]]!r}"
+            + (f" stratum {self.strata[at]!r}" if self.strata else "")
+            for at in documents
+        ]
+        found = ", ".join(names[:MOST_IDS]) + (" ..." if names[MOST_IDS:] else "")
+        return found and f"No document was judged in {found}, so estimates leave these documents out."
+
+    def check_levels(self, measure: object, wrong: Bools, problem: str) -> None:
+        """Raise InputError if a document has a level that is ``wrong`` for a measure."""
+        if wrong.any():
+            row = int(np.flatnonzero(wrong[self.levels.level_index])[0])
             where = describe_document(self.names[self.levels.topic[row]], self.doc_ids[row])
             level = self.levels.values[self.levels.level_index[row]]
-            raise InputError(
-                f"{measure}: {where} has level {level:g}, above {highest:g}, the highest level of the measure"
-            )
+            raise InputError(f"{measure}: {where} has level {level:g}, {problem}")
 
 
 def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:

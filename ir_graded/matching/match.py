@@ -56,7 +56,7 @@ class MatchedRun:
     """A run that has been matched with the qrels.
 
     Attributes:
-        run: the run, in a form that can be read again.
+        run: the run, in a form that can be read again; of a small file, its table.
         judged: its judged documents.
         lowest: lowest level of the documents that were looked for.
     """
@@ -100,8 +100,9 @@ def match_runs(
                 elif is_regular_file(given):
                     from .tables import match_pieces
 
-                    run = given
-                    judged = match_pieces(prepared, run, next(pieces), level)
+                    only: list[Table] = []
+                    judged = match_pieces(prepared, given, _keeping_one(next(pieces), only), level)
+                    run = only[0] if only else given
                 else:  # a pipe, in one piece
                     (run,) = next(pieces)
                     judged = match_run(prepared, run, level, processors())
@@ -113,6 +114,13 @@ def match_runs(
                     raise
                 raise type(error)(f"run {name!r}: {error}") from error
             yield result
+
+
+def _keeping_one(tables: Iterable[Table], only: list[Table]) -> Iterator[Table]:
+    """Yield the pieces of a file; ``only`` then has the piece if there is just one."""
+    for number, table in enumerate(tables):
+        only[:] = [] if number else [table]
+        yield table
 
 
 def table_of_run(prepared: Judgments, run: Any) -> Table:

@@ -10,9 +10,20 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.core.facets import ASPECTS, IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY, SPAN, Facet
+from ir_graded.core.facets import (
+    ASPECTS,
+    IMPORTANCE,
+    INCLUSION,
+    INTENT,
+    INTENT_TYPE,
+    PROBABILITY,
+    SPAN,
+    STRATUM,
+    Facet,
+)
 from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.strata import Strata
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.annotations import check_sum, importance_of
 from ir_graded.io.table import Table, at_rows, first_rows
@@ -20,6 +31,9 @@ from ir_graded.io.values import describe_document
 
 from .articles import articles_of
 from .judgments import Judgments, document_keys
+
+#: Largest difference between an inclusion probability and the judged share of the stratum.
+_ROUNDING = 1e-6
 
 
 def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet] = ()) -> Judgments:
@@ -32,6 +46,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         scale: levels of the whole collection, if the rows are a part of it.
         wanted: further columns that measures need.
     """
+    table = table.judgments()
     facets, note_on_importance = {facet.name: facet for facet in wanted if table.has(facet)}, ""
     columns = frozenset(facets)
     if INTENT.name in facets:
@@ -73,6 +88,10 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     }
     if further:
         levels = replace(levels, further=further)
+    strata = []
+    if STRATUM.name in facets:
+        strata = at_rows(values[STRATUM.name], kept[order]).to_list()
+        _check_strata(table, levels, names, strata)
     return Judgments(
         table.query_objects(first),
         names.to_list(),
@@ -85,7 +104,29 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         hint=table.hint(SPAN),
         note_on_sample=table.note_on_sample(),
         note_on_importance=note_on_importance,
+        strata=strata,
+        several_strata=table.has(STRATUM) and table.strata() > len(names),
     )
+
+
+def _check_strata(table: Table, levels: Levels, names: pl.Series, strata_names: list[str]) -> None:
+    """Raise InputError if strata are intents, or inclusion probabilities are not those of the strata."""
+    if not table.has(STRATUM):
+        if of_intents := [one.name for one in (PROBABILITY, INTENT_TYPE, IMPORTANCE) if table.has(one)]:
+            raise InputError(
+                f"qrels: the column {INTENT.name} holds intents (there is a column {of_intents[0]}), so the "
+                f"strata must be in a column {STRATUM.name}"
+            )
+    elif INCLUSION.name in levels.further:
+        strata, given = Strata.of_levels(levels), levels.further[INCLUSION.name]
+        n, N = strata.n[strata.of], strata.N[strata.of]
+        if (wrong := np.flatnonzero((n > 0) & (np.abs(given - n / N) > _ROUNDING))).size:
+            at = int(wrong[0])
+            raise InputError(
+                f"qrels: topic {names[int(levels.topic[at])]!r}, stratum {strata_names[at]!r}: the inclusion "
+                f"probability (iprob) is {given[at]:g}, but {n[at]} of {N[at]} documents were judged; "
+                "correct one of them, or remove the column stratum or iprob"
+            )
 
 
 def topic_numbers(query_id: pl.Series, names: pl.Series) -> Ints:
@@ -103,6 +144,12 @@ def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats,
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id})
     row = first_rows(rows)
     is_first = row == every
+    if table.has(INCLUSION) or table.has(STRATUM):
+        again = int(np.flatnonzero(~is_first)[0])
+        raise InputError(
+            f"{table.in_kind(again)}: the document is also at {table.place(int(row[again]))}; in sampled "
+            "judgments, give each document one row"
+        )
     first, document = np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[row]
     level, note = table.value[first], ""
     if (level[document] != table.value).any():
@@ -158,7 +205,7 @@ def _by_unit(table: Table, facet: Facet, values: Any, topic: Ints, unit: Ints) -
     differs = ~((values == expected) | ((values != values) & (expected != expected)))  # noqa: PLR0124  # NaN
     if differs.any():
         row = int(np.nonzero(differs)[0][0])
-        other, given = int(first[unit[row]]), table.objects(facet.name)
+        other, given = int(first[unit[row]]), table.objects(table.name_of(facet))
         one, another = short_repr(given[row]), short_repr(given[other])
         raise InputError(
             f"{table.described(facet)(row)}: the {facet.name} is {one}, but {another} at "

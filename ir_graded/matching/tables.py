@@ -25,7 +25,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, printable
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, as_strings, at_rows
+from ir_graded.io.table import Table, as_strings, at_rows, from_columns, item_place
 from ir_graded.io.values import describe_document
 
 from .articles import articles_of, first_ranks, one_row_an_article, order_rows, ranked_rows
@@ -182,6 +182,16 @@ class RunRows:
     topic: Ints
     doc_id: pl.Series
     score: Floats
+
+
+def any_table(kind: str, source: Any) -> Table:
+    """Return qrels or a run of any form as a table."""
+    if not isinstance(source, Mapping):
+        return table_of(kind, source)
+    query_ids, _, topic, doc_ids, values = rows_of_dicts(kind, source)
+    return from_columns(
+        kind, ([query_ids[at] for at in topic.tolist()], doc_ids, values.tolist()), item_place
+    )
 
 
 def rows_of_run(run: Any) -> RunRows:

@@ -7,7 +7,7 @@ from . import one_list
 
 # isort: split
 # Lists of measures begin with Q.
-from . import answers, cascade, gap, intents, ncu, nuggets, passages
+from . import answers, cascade, gap, intents, ncu, nuggets, passages, sampled
 from .answers import *
 from .base import (
     ANSWERS as ANSWERS,
@@ -23,6 +23,7 @@ from .ncu import *
 from .nuggets import *
 from .one_list import *
 from .passages import *
+from .sampled import *
 
 # isort: split
 # Measures that take other measures are imported after these.
@@ -41,3 +42,4 @@ __all__ += ncu.__all__
 __all__ += nuggets.__all__
 __all__ += one_list.__all__
 __all__ += passages.__all__
+__all__ += sampled.__all__

@@ -168,6 +168,10 @@ class Scorer:
     #: Further columns of qrels and run that the measure requires, and those that it uses if they exist.
     NEEDS: ClassVar[tuple[Facet, ...]] = ()
     USES: ClassVar[tuple[Facet, ...]] = ()
+    #: Whether the measure estimates what a complete pool would score from judgments of a part of it.
+    ESTIMATES: ClassVar[bool] = False
+    #: Whether levels must be whole numbers.
+    NEEDS_WHOLE_LEVELS: ClassVar[bool] = False
     #: Whether the measure always ranks the rows of a run, rather than articles by their best row.
     NEEDS_ROWS: ClassVar[bool] = False
     #: Whether the score depends on the order of the rows of the qrels.

@@ -176,7 +176,7 @@ def mean(scores: DataFrame) -> DataFrame:
 
 
 def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    scorers = scorers_here(read_measures(measures), "ir_graded.spark.evaluate", "columns")
+    scorers = scorers_here(read_measures(measures), "ir_graded.spark.evaluate", "columns strata")
     for measure, scorer in scorers.items():
         if scorer.NEEDS_QRELS_ORDER:
             raise ParameterError(

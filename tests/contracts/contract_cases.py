@@ -52,6 +52,10 @@ from ir_graded.measures.documentation import sections
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if SPAN in m.NEEDS})]
 
 
+#: Measures that take neither passages nor intents, so that they cannot be computed beside those of these.
+SAMPLED = [REGISTRY[name] for name in sorted(measure_cases.SAMPLED_MEASURES)]
+
+
 def is_computed(measure):
     """Return whether the measure has all required parameters."""
     try:
@@ -112,7 +116,7 @@ OF_ROWS = {
     "iP": [iP @ 0, iP @ 0.1, iP(rel=2) @ 0.29, iP(overlap="retrieved") @ 1],
 }
 #: Every measure of this package; measures that take a stop also appear with each other stop.
-OWN = [*measure_cases.VARIANTS, *PASSAGES, *(some[0] for some in WITH_COLUMNS.values())]
+OWN = [*measure_cases.VARIANTS, *PASSAGES, *SAMPLED, *(some[0] for some in WITH_COLUMNS.values())]
 #: Every measure of ir-measures that this package computes.
 THEIRS = [classic.MEASURE for classic in CLASSICS.values()]
 ALL = OWN + THEIRS
@@ -182,6 +186,8 @@ UP_TO_4 = [one for one in COLLECTIONS if max(measure_cases.SCALES[one.scale]) <=
 
 def collections(subject):
     """Random collections on scales that the measure takes."""
+    if declared(subject).NEEDS_WHOLE_LEVELS:
+        return st.sampled_from([one for one in COLLECTIONS if one.scale in measure_cases.WHOLE_SCALES])
     return st.sampled_from(COLLECTIONS if subject in OWN else UP_TO_4)
 
 

@@ -49,6 +49,7 @@ PROVIDED = [measure for measure in UPSTREAM.values() if measure is not None]
 OURS = [
     measure @ (0.5 if measure.AT_PARAM == "recall" else 5) if not cases.is_computed(measure) else measure
     for measure in cases.OWN
+    if measure not in cases.SAMPLED
 ]
 #: The run lacks the last topic.
 TOPICS = ("1", "2", "3", "4")

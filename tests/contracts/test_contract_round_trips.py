@@ -8,8 +8,10 @@ import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
+from ir_graded.core.facets import STRATUM_OR_ITERATION
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import GradedMeasure
+from ir_graded.measures.classic import scorer_of
 
 pytestmark = cases.BOTH_COLUMNS
 
@@ -54,7 +56,9 @@ def test_printed_measures_read_back(subject, data):
 @given(data=st.data())
 def test_pickles_and_copies_of_measures_and_evaluators_equal_the_originals(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
-    tables = cases.passage_tables(one.qrels, one.run)
+    # Measures for strata take neither passages nor intents.
+    is_sampled = STRATUM_OR_ITERATION in scorer_of(measure).USES
+    tables = (one.qrels, one.run) if is_sampled else cases.passage_tables(one.qrels, one.run)
     evaluator = PROVIDER.evaluator([measure], tables[0])
     expected = list(evaluator.iter_calc(tables[1]))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):

@@ -13,7 +13,7 @@ from hypothesis import settings, strategies as st
 from reference import ranked
 
 from ir_graded import ParameterError
-from ir_graded.core.facets import SPAN
+from ir_graded.core.facets import SPAN, STRATUM_OR_ITERATION
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.params import Choice, Flag, LevelTable, Number, Param, Whole
 
@@ -30,11 +30,14 @@ def needs_columns(measure) -> bool:
 #: Measures of intents, classes and groups take other qrels, and are tested separately.
 COLUMN_MEASURES = {measure.NAME for measure in REGISTRY.values() if needs_columns(measure)}
 
+#: Measures of sampled judgments count documents that were not judged, and are tested separately.
+SAMPLED_MEASURES = {measure.NAME for measure in REGISTRY.values() if STRATUM_OR_ITERATION in measure.USES}
+
 #: Every measure of ranked lists by its printed name, without parameters.
 MEASURES = {
     measure.NAME: REGISTRY[measure.NAME]
     for measure in REGISTRY.values()
-    if measure.NAME not in PASSAGE_MEASURES | COLUMN_MEASURES
+    if measure.NAME not in PASSAGE_MEASURES | COLUMN_MEASURES | SAMPLED_MEASURES
 }
 
 #: Parameters that make a variant of a measure, which keeps its value when others are drawn.

@@ -374,6 +374,7 @@ class InferredAveragePrecision(Classic):
 
     #: Smoothing of the share of relevant documents among those judged.
     EPSILON = 0.00001
+    ESTIMATES = True
     lowest_level = -np.inf
 
     def contributions(self, views: Views) -> Contributions:
