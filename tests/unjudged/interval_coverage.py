@@ -190,12 +190,12 @@ def summary(figures):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("collections", nargs="*", choices=[*COLLECTIONS, "teams"], default=[*COLLECTIONS])
+    parser.add_argument("collections", nargs="*", choices=[*COLLECTIONS, "teams", "all"], default="all")
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--page", type=Path, help="folder of the page that shows the figures")
     given = parser.parse_args(arguments)
     rows = []
-    for name in given.collections:
+    for name in COLLECTIONS if "all" in given.collections else given.collections:
         if name == "teams":
             show("TREC-COVID round 1", "one team", summary(by_team()))
             continue

@@ -11,8 +11,8 @@ from reference import agreement, ranked, unjudged
 from reference.tie_cases import IDS
 
 import ir_graded
-from ir_graded.evaluation import score_intervals, score_intervals as imputation
-from ir_graded.evaluation.score_intervals import Imputation, TopicDraws
+from ir_graded.evaluation import imputation, score_intervals
+from ir_graded.evaluation.imputation import Imputation, TopicDraws
 from ir_graded.matching.match import prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")

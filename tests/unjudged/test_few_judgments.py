@@ -1,0 +1,57 @@
+"""Validation experiments: few judgments in pool order tell runs apart as documented."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from collections_data import needs_shared_data
+from unjudged import few_judgments as few
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/trust"
+
+
+def rows_of_page(name):
+    with (PAGE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_page_has_all_collections():
+    expected = [
+        (title, str(number), measure)
+        for title, labels, *_ in few.COLLECTIONS.values()
+        for number in labels
+        for measure in few.MEASURES
+    ]
+    rows = rows_of_page("run_model.csv")
+    assert [(row["collection"], row["labels"], row["measure"]) for row in rows] == expected
+
+
+def test_pool_order_goes_by_best_rank():
+    runs = {"a": {"1": {"x": 3.0, "y": 2.0, "z": 1.0}}, "b": {"1": {"y": 5.0, "w": 4.0}, "2": {"v": 1.0}}}
+    order = few.in_pool_order(runs, few.random.Random(1))
+    assert set(order[:3]) == {("1", "x"), ("1", "y"), ("2", "v")}
+    assert order[3:] == [("1", "w"), ("1", "z")]
+
+
+@pytest.mark.slow
+def test_the_bundled_sample_has_the_figures_of_the_page():
+    title, labels, _, _, read = few.COLLECTIONS["sample"]
+    found = np.array(list(few.simulated(*read(), labels, 3))).mean(axis=0)
+    rows = [row for row in rows_of_page("run_model.csv") if row["collection"] == title]
+    documented = [[float(row[name]) for name in few.FIGURES] for row in rows]
+    assert found.swapaxes(1, 2).reshape(-1, 4) == pytest.approx(np.array(documented), abs=0.06)
+
+
+@pytest.mark.slow
+@needs_shared_data
+def test_1000_judgments_of_126_runs_settle_most_pairs_rightly():
+    _, _, _, _, read = few.COLLECTIONS["covid5"]
+    qrels, runs = read()
+    ((covered, settled, wrong, _),) = next(iter(few.simulated(qrels, runs, (1000,), 1)))
+    assert (covered >= 0.88).all()
+    assert (settled >= 0.75).all()
+    assert (wrong <= 0.005).all()
+    ((of_bins, _, wrong_of_bins, _),) = next(iter(few.simulated(qrels, runs, (1000,), 1, model="bins")))
+    assert (of_bins < covered - 0.3).all()
+    assert (wrong_of_bins > 10 * wrong).all()
