@@ -1,0 +1,223 @@
+"""``pool``: beside plain sets on random runs, seeds, errors, and the command."""
+
+import io
+import json
+import random
+
+import pandas as pd
+import pytest
+from helpers import assert_command_fails, covid_sample, run_command, trec_lines
+from measures import measure_cases as cases
+from reference import pools, ranked
+from reference.tie_cases import IDS
+
+import ir_graded
+
+STRATA = {2: 1, 5: 0.4, 9: 0.15}
+
+
+def random_runs(seed, topics=4):
+    rng = random.Random(seed)  # noqa: S311
+    names = [str(topic) for topic in range(7, 7 + topics)]
+    return {
+        f"r{number}": {
+            t: {d: rng.choice((1.0, 2.0, 3.0, 4.0)) for d in rng.sample(IDS, rng.randint(1, len(IDS)))}
+            for t in rng.sample(names, rng.randint(1, topics))
+        }
+        for number in range(rng.randint(1, 5))
+    }
+
+
+def rankings(runs):
+    return [{topic: ranked.ranking(scores) for topic, scores in run.items()} for run in runs.values()]
+
+
+def documents(table):
+    return list(zip(table["query_id"], table["doc_id"], strict=True))
+
+
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(2000)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pools_equal_the_reference(seed):
+    rng, runs = random.Random(seed), random_runs(seed)  # noqa: S311
+    some = next(iter(runs.values()))
+    judged = {t: {d: rng.choice((-1, 0, 2)) for d in rng.sample(IDS, 40)} for t in some}
+    depth = rng.randint(1, 12)
+    given = {name: cases.run_frame(cases.run_rows(run)) if seed % 2 else run for name, run in runs.items()}
+    for known in ({}, judged):
+        found = ir_graded.pool(given, depth, judged=known or None, rng=seed)
+        assert sorted(documents(found)) == sorted(pools.pool(rankings(runs), depth, known))
+        assert (found["iprob"] == 1).all()
+        assert (found["stratum"] == 1).all()
+    sampled = ir_graded.pool(given, strata=STRATA, rng=seed)
+    got = {
+        key: (set(of["doc_id"]), int(of["relevance"].isna().sum()))
+        for key, of in sampled.groupby(["query_id", "stratum"])
+    }
+    expected = pools.strata(rankings(runs), STRATA)
+    assert got == expected
+    for (topic, stratum), of in sampled.groupby(["query_id", "stratum"]):
+        docs, number = expected[topic, stratum]
+        assert (of["iprob"] == number / len(docs)).all()
+    assert set(sampled["relevance"].dropna()) <= {-1}
+
+
+def test_topics_are_together_and_their_order_does_not_show_ranks():
+    covid = covid_sample()
+    found = ir_graded.pool(covid.runs, 20)
+    assert found["query_id"].drop_duplicates().tolist() == [str(topic) for topic in range(1, 31)]
+    assert found["query_id"].ne(found["query_id"].shift()).sum() == 30
+    top = set(documents(ir_graded.pool(covid.runs, 1)))
+    of_topics = [of["doc_id"].tolist() for _, of in found.groupby("query_id")]
+    assert all(of != sorted(of) for of in of_topics)
+    places = [
+        place / len(of) for of, (topic, _) in zip(of_topics, found.groupby("query_id"), strict=True)
+        for place, doc_id in enumerate(of) if (topic, doc_id) in top
+    ]  # fmt: skip
+    assert sum(places) / len(places) == pytest.approx(0.5, abs=0.06)
+
+
+def test_order_does_not_show_which_documents_are_drawn():
+    run = {"1": {f"d{number}": -float(number) for number in range(200)}}
+    drawn = ir_graded.pool(run, strata={200: 0.5})["relevance"].isna()
+    assert 35 < drawn[:100].sum() < 65
+
+
+def test_each_document_of_a_stratum_is_drawn_as_often_as_its_probability():
+    run = {"1": {f"d{number}": -float(number) for number in range(20)}}
+    drawn = dict.fromkeys(run["1"], 0)
+    for seed in range(1000):
+        found = ir_graded.pool(run, strata={20: 0.25}, rng=seed)
+        for doc_id in found["doc_id"][found["relevance"].isna()]:
+            drawn[doc_id] += 1
+    assert sum(drawn.values()) == 5000
+    assert all(number == pytest.approx(250, abs=60) for number in drawn.values())
+
+
+@pytest.mark.parametrize("options", [{"depth": 5}, {"strata": STRATA}])
+def test_result_depends_only_on_the_seed(options):
+    runs = random_runs(12)
+    expected = ir_graded.pool(runs, rng=3, **options)
+    backwards = {
+        name: {t: dict(reversed(docs.items())) for t, docs in reversed(run.items())}
+        for name, run in reversed(runs.items())
+    }
+    assert ir_graded.pool(backwards, rng=3, **options).equals(expected)
+    assert not ir_graded.pool(runs, rng=4, **options).equals(expected)
+
+
+def test_the_pool_is_qrels_once_levels_are_filled_in():
+    covid = covid_sample()
+    found = ir_graded.pool(covid.runs, strata={5: 1, 20: 0.4})
+    levels = covid.qrels.set_index(["query_id", "doc_id"])["relevance"]
+    wanted = pd.Series(levels.reindex(documents(found)).fillna(0).to_numpy(), found.index).astype("Int64")
+    qrels = found.assign(relevance=found["relevance"].fillna(wanted))[["query_id", "doc_id", "relevance"]]
+    assert (ir_graded.evaluate("P@5", qrels, covid.runs).values > 0).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "give either depth, for example depth=100, or strata, and not both"),
+        ({"depth": 5, "strata": {5: 1}}, "not both"),
+        ({"depth": 0}, "depth=0 must be"),
+        ({"depth": 5, "rng": -1}, "rng=-1 must be"),
+        ({"strata": {5: 1}, "judged": {}}, "judged and strata exclude each other"),
+        *(({"strata": one}, "must map the last rank of each stratum") for one in (
+            {}, 5, {0: 1}, {2.5: 1}, {"5": 1}, {5: 0}, {5: 1.5}, {5: float("nan")}, {5: True}, {True: 0.5},
+        )),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_rejected(options, words):
+    with pytest.raises(ir_graded.ParameterError, match=words):
+        ir_graded.pool({"1": {"a": 1.0}}, **options)
+
+
+def test_runs_and_judgments_that_cannot_be_used_are_rejected():
+    run = {"1": {"a": 1.0}}
+    with pytest.raises(ir_graded.NoSharedTopicsError, match="judged has '9', the runs have '1'"):
+        ir_graded.pool(run, 5, judged={"9": {"a": 1}})
+    with pytest.raises(ir_graded.InputError, match="run 'bad'"):
+        ir_graded.pool({"good": run, "bad": {"1": {"a": float("nan")}}}, 5)
+    assert ir_graded.pool(run, 5, judged={"1": {"a": 0}}).empty
+    assert len(ir_graded.pool(run, 5, judged={})) == 1
+
+
+@pytest.fixture
+def call(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, run in random_runs(12).items():
+        (tmp_path / f"{name}.run").write_text(trec_lines("run", cases.run_rows(run)))
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 {d} 0\n" for t in (7, 8, 9, 10) for d in IDS[:50]))
+    names = sorted(path.name for path in tmp_path.glob("*.run"))
+
+    def printed(*options):
+        return run_command(capsys, "pool", *names, *options)
+
+    return printed
+
+
+def test_formats_hold_the_pool(call):
+    runs = random_runs(12)
+    expected = ir_graded.pool(runs, 4, rng=2)
+    for options in ((), ("--csv",), ("--jsonl",)):
+        code, out, err = call("--depth", "4", "--seed", "2", *options)
+        assert (code, err) == (0, "")
+        if options == ("--csv",):
+            got = pd.read_csv(io.StringIO(out), dtype={"query_id": str})
+        elif options == ("--jsonl",):
+            got = pd.DataFrame(map(json.loads, out.splitlines()))
+        else:
+            assert [tuple(line.split()) for line in out.splitlines()] == [
+                (t, "0", d, "?") for t, d in documents(expected)
+            ]
+            continue
+        pd.testing.assert_frame_equal(got, expected, check_dtype=False)
+
+
+def test_sample_is_written_as_lines_with_strata(call):
+    expected = ir_graded.pool(random_runs(12), strata=STRATA)
+    code, out, err = call("--strata", "2:1,5:.4,9:.15")
+    assert (code, err) == (0, "")
+    assert "?" in expected["relevance"].astype(object).where(expected["relevance"].notna(), "?").tolist()
+    assert out.splitlines() == [
+        f"{row.query_id} 0 {row.doc_id} {row.stratum} {'?' if pd.isna(row.relevance) else -1}"
+        for row in expected.itertuples()
+    ]
+
+
+def test_ids_with_blanks_need_another_format(tmp_path, capsys):
+    path = tmp_path / "run.csv"
+    path.write_text("query_id,doc_id,score\n1,my doc,2\n")
+    found = run_command(capsys, "pool", path, "--depth", "1")
+    assert_command_fails(found, "'my doc' has blanks: use --csv or --jsonl")
+    assert run_command(capsys, "pool", path, "--depth", "1", "--csv")[1].splitlines()[1] == "1,my doc,1,1.0"
+
+
+def test_shares_are_rounded_as_decimal_numbers():
+    run = {"1": {f"d{number}": float(number) for number in range(50)}}
+    assert ir_graded.pool(run, strata={50: 0.29})["relevance"].isna().sum() == 15
+
+
+def test_judged_documents_are_left_out(call):
+    _, every, _ = call("--depth", "30")
+    _, rest, _ = call("--depth", "30", "--judged", "qrels.txt")
+    judged = {f"{topic} 0 {doc_id} ?" for topic in (7, 8, 9, 10) for doc_id in IDS[:50]}
+    assert judged & set(every.splitlines())
+    assert set(rest.splitlines()) == set(every.splitlines()) - judged
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "give either depth, for example --depth 100, or strata"),
+        (("--strata", "5:1", "--judged", "qrels.txt"), "exclude each other"),
+        (("--strata", "5:1,5:.5"), "must be ranks, each once, with shares"),
+        (("--strata", "5"), "must be ranks, each once, with shares"),
+        (("--strata", "5:2"), "must map the last rank"),
+    ],
+)
+def test_wrong_calls_are_errors_of_one_line(call, options, words):
+    assert_command_fails(call(*options), words)
