@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ir_graded.io.table import Table
+    from ir_graded.matching.tables import RunRows
     from ir_graded.plots.style import Axes, Figure
 
 
@@ -169,6 +170,18 @@ def rbo_matrix(runs: Any, p: float = 0.9, ties: str = "a", score: str = "ext") -
     return RunOverlaps(tuple(ranked.names), means, ranked.shared, float(p), ties, score)
 
 
+def rows_by_name(name: str, run: Any) -> RunRows:
+    """Return the documents of a run; errors name the run if no file does."""
+    from ir_graded.matching.tables import rows_of_run
+
+    try:
+        return rows_of_run(run)
+    except InputError as error:
+        if is_path_or_dataset_id(run):
+            raise
+        raise type(error)(f"run {name!r}: {error}") from error
+
+
 def overlaps_with(baseline: str, runs: Mapping[str, Any], judgments: Judgments) -> list[float]:
     """Return the mean ``ext`` of each valid run with one of them over topics of the qrels, or NaN."""
 
@@ -209,17 +222,8 @@ class _Ranked:
         import polars as pl
 
         from ir_graded.io.table import first_rows
-        from ir_graded.matching.tables import RunRows, rows_of_run
 
-        def read(name: str, run: Any) -> RunRows:
-            try:
-                return rows_of_run(run)
-            except InputError as error:
-                if is_path_or_dataset_id(run):
-                    raise
-                raise type(error)(f"run {name!r}: {error}") from error
-
-        rows = [read(name, run) for name, run in runs.items()]
+        rows = [rows_by_name(*item) for item in runs.items()]
         query_ids: dict[str, Any] = {}
         for one in rows:
             for name, query_id in zip(one.names, one.query_ids, strict=True):

@@ -171,4 +171,5 @@ def test_contributions_to_aspects_sum_to_the_score():
 def test_every_measure_is_covered_by_these_tests():
     tried = {measure.NAME for measure in cases.VARIANTS} | set(passage_cases.MEASURES) | set(WITH_COLUMNS)
     tried |= {measure.NAME for measure in [*chunk_cases.VARIANTS, AspectAP]} | {"U"}  # in tests/nuggets
+    tried |= cases.SAMPLED_MEASURES  # in tests/sampled
     assert {measure.NAME for measure in REGISTRY.values()} == tried

@@ -1,0 +1,422 @@
+"""The first documents of runs, judged or not, and ``compare_rankings``: two runs on one topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ir_graded._utils.results import Result
+from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.views import Views
+from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids, printable
+from ir_graded.io.sources import named_runs
+from ir_graded.io.values import as_text
+from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.match import MatchedRun, table_of_run
+from ir_graded.measures.base import Scorer
+from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.options import statistic
+
+from .coverage import LOWEST_JUDGED
+from .evaluate import Request
+from .provider import scorers_here
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from ir_graded.plots.style import Axes, Figure
+
+#: Columns of the terminal that a printed comparison uses.
+_WIDTH = 100
+#: Red of colours on which text is white.
+_DARK = 0x30
+_UNNAMED = "run"
+
+
+@dataclass(frozen=True, eq=False)
+class FirstDocuments:
+    """The first documents of a run on each topic, by topic and rank.
+
+    Attributes:
+        topic: number of the topic of each document in the qrels, shape ``(documents,)``.
+        rank: its rank, from 1; documents with equal scores are by doc_id descending. Of passages, each
+            document has the rank of its best row.
+        doc_id: the documents.
+        level: their levels; NaN for unjudged documents and for levels below 0.
+        contribution: what each document adds to the score of its topic, shape ``(measures, documents)``. 0
+            for documents that the measure does not count. NaN where the score is not a sum over documents:
+            for such a measure, and with ``ties='expected'`` in topics with ties.
+    """
+
+    topic: Ints
+    rank: Ints
+    doc_id: pl.Series
+    level: Floats
+    contribution: Floats
+
+
+def first_documents(
+    request: Request,
+    matched: MatchedRun,
+    scorers: Sequence[Scorer | None],
+    depth: int,
+    topic: int | None = None,
+) -> FirstDocuments:
+    """Return the documents of a run down to a depth, with levels and contributions by each measure.
+
+    Args:
+        request: the request that matched the run.
+        matched: the run, matched down to level 0 or lower.
+        scorers: scorers of the measures; None for a measure that others define.
+        depth: the last rank.
+        topic: number of the only topic wanted; None for all topics of the qrels.
+    """
+    from ir_graded.io.table import at_rows
+    from ir_graded.matching.tables import rank_rows
+
+    judgments = request.judgments
+    levels = judgments.levels
+    rows = _candidates(judgments, matched.run, depth, topic)
+    number, doc_id, rank = rank_rows(judgments, rows)
+    wanted = np.flatnonzero(rank <= depth)
+    wanted = wanted[np.lexsort((rank[wanted], number[wanted]))]
+    number, rank = number[wanted], rank[wanted]
+    # Judged documents are found by their ranks, which is faster than by their ids.
+    judged = matched.judged.from_level(levels, LOWEST_JUDGED)
+    here = np.full(judged.topic.size, -1, dtype=np.int64)
+    place = np.searchsorted(number << 32 | rank, judged.topic << 32 | judged.rank)
+    seen = (judged.rank <= depth) & np.isin(judged.topic, number)
+    here[seen] = place[seen]
+    level = np.full(number.size, np.nan)
+    level[here[seen]] = levels.values[judged.level_index[seen]]
+    at = np.full(levels.topic.size + 1, -1, dtype=np.int64)
+    at[judged.document[seen]] = here[seen]
+    views = request.evaluator.graded.views(matched.judged)
+    contribution = np.array([_contributions(scorer, views, at, number) for scorer in scorers])
+    return FirstDocuments(number, rank, at_rows(doc_id, wanted), level, contribution)
+
+
+def _contributions(scorer: Scorer | None, views: Views, at: Ints, topic: Ints) -> Floats:
+    """Return what each document adds; ``at`` has the place of each document of the qrels, or -1."""
+    unknown = np.full(topic.size, np.nan)
+    if scorer is None:
+        return unknown
+    try:
+        found = scorer.contributions(scorer.in_order(views))
+    except ParameterError:  # the score is not a sum
+        return unknown
+    place = at[found.view.document]
+    seen = place >= 0
+    # Measures of rows and of intents count a document several times.
+    added = np.zeros(topic.size)
+    np.add.at(added, place[seen], found.value[seen])
+    return np.where(views.tied_topics[topic], np.nan, added) if scorer.ties == "expected" else added
+
+
+def _candidates(judgments: Judgments, run: Any, depth: int, topic: int | None) -> Any:
+    """Return a table with at least the first documents of a run."""
+    if not isinstance(run, Mapping):
+        table = table_of_run(judgments, run)
+        if topic is None:
+            return table
+        return table[(table.query_id == judgments.names[topic]).arg_true().to_numpy().astype(np.int64)]
+    wanted = judgments.number.keys() if topic is None else {judgments.names[topic]}
+    some = {query_id: docs for query_id, docs in run.items() if as_text(query_id) in wanted}
+    return table_of_run(judgments, {query_id: _best(docs, depth) for query_id, docs in some.items()})
+
+
+def _best(docs: Mapping[Any, Any], depth: int) -> Mapping[Any, Any]:
+    """Return the documents of a topic that are not below the depth; those that tie with the last stay."""
+    if len(docs) <= depth:
+        return docs
+    score = comparable(np.array([*docs.values()], dtype=np.float64))
+    kept = score >= np.partition(score, -depth)[-depth]
+    return {doc_id: value for (doc_id, value), keep in zip(docs.items(), kept.tolist(), strict=True) if keep}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingComparison(Result):
+    """The rankings of two runs for a topic, side by side: result of ``compare_rankings``.
+
+    The attributes from ``run`` on have a value for each document of the first list, by rank, followed by
+    those of the second list.
+
+    Attributes:
+        runs: names of the two runs; A and B for runs without a name.
+        query_id: the topic.
+        measures: the measures.
+        depth: last rank of the lists.
+        levels: the levels in the qrels, ascending, without those below 0.
+        scores: scores of the topic as in ``evaluate``, shape ``(measures, 2)``.
+        run: the list that the document is in, 0 or 1.
+        rank: its rank there, from 1.
+        doc_id: the document.
+        level: its level; NaN for unjudged documents and for levels below 0.
+        other_rank: its rank in the other run, also below the depth; 0 if that did not retrieve it.
+        contribution: what it adds to the scores, as in ``explain``, shape ``(measures, documents)``; NaN
+            where a score is not a sum over documents.
+    """
+
+    runs: tuple[str, str]
+    query_id: Any
+    measures: tuple[Measure, ...]
+    depth: int
+    levels: tuple[float, ...]
+    scores: Floats
+    run: Ints
+    rank: Ints
+    doc_id: tuple[str, ...]
+    level: Floats
+    other_rank: Ints
+    contribution: Floats
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row per document: run, rank, doc_id, level, other_rank, and a column per measure.
+
+        ``level`` and ``other_rank`` are missing for unjudged documents and for those of one run only. The
+        columns of the measures have the contributions.
+        """
+        import pandas as pd
+
+        names = [self.runs[number] for number in self.run.tolist()]
+        other = pd.Series(self.other_rank, dtype="Int64")
+        columns = {"run": names, "rank": self.rank, "doc_id": self.doc_id, "level": self.level}
+        added = {str(measure): one for measure, one in zip(self.measures, self.contribution, strict=True)}
+        return pd.DataFrame({**columns, "other_rank": other.mask(other == 0), **added})
+
+    def plot(self, ax: Axes | None = None, *, measure: int = 0) -> Figure:
+        """Draw the lists, with the contributions to the score by one of the measures, given by position."""
+        from ir_graded.plots.rankings import rankings
+
+        return rankings(self, measure, ax)
+
+    def __str__(self) -> str:
+        from tabulate import tabulate
+
+        names = [printable(str(measure), 60) for measure in self.measures]
+        a, b = (printable(run, 40) for run in self.runs)
+        scores = tabulate(
+            [[name, *pair] for name, pair in zip(names, self.scores.tolist(), strict=True)],
+            ["score", "A", "B"],
+            tablefmt="plain",
+            floatfmt=".4f",
+        )
+        head = ["rank", *("A", "level", "in B", "adds"), *("B", "level", "in A", "adds")]
+        rows = [[*map(printable, row)] for row in self._rows(self.contribution[:1])]
+
+        def table(longest: int) -> str:
+            cut = [[printable(cell, longest) for cell in row] for row in rows]
+            align = ("right", *("left", "right", "right", "right") * 2)
+            return str(tabulate(cut, head, tablefmt="simple", disable_numparse=True, colalign=align))
+
+        shown, longest = table(_WIDTH), [max((len(row[at]) for row in rows), default=0) for at in (1, 5)]
+        if (over := shown.find("\n") - _WIDTH) > 0:
+            shown = table((sum(longest) - over) // 2)
+        title = printable(f"topic {as_text(self.query_id)}", _WIDTH)
+        key = f"levels by rank (? unjudged, * among the first {self.depth} of both):"
+        parts = [f"A = {a}, B = {b}"] * (self.runs != ("A", "B"))
+        return "\n".join(
+            [
+                title,
+                *parts,
+                "",
+                scores,
+                "",
+                key,
+                *self._strip(),
+                "",
+                shown,
+                f"adds: contribution to {names[0]}",
+            ]
+        )
+
+    def _texts(self) -> list[str]:
+        return ["?" if np.isnan(level) else f"{level:g}" for level in self.level.tolist()]
+
+    def _strip(self) -> Iterator[str]:
+        """Yield lines with the levels of both lists, as many ranks as fit into a line."""
+        shared = (self.other_rank > 0) & (self.other_rank <= self.depth)
+        cells = [text + "*" * mark for text, mark in zip(self._texts(), shared.tolist(), strict=True)]
+        width = max(map(len, cells), default=1) + 1
+        fits = (_WIDTH - 2) // width
+        lists = [[cells[row] for row in np.flatnonzero(self.run == number).tolist()] for number in (0, 1)]
+        for begin in range(0, max(map(len, lists)), fits):
+            for name, one in zip("AB", lists, strict=True):
+                yield f"{name} {''.join(cell.ljust(width) for cell in one[begin : begin + fits])}".rstrip()
+
+    def _rows(self, contribution: Floats) -> list[list[str]]:
+        """Return rows of text: the rank, and per list the document, level, other rank and contributions."""
+        texts, cells = self._texts(), dict[tuple[int, int], list[str]]()
+        for row, (number, rank) in enumerate(zip(self.run.tolist(), self.rank.tolist(), strict=True)):
+            added = ["" if np.isnan(one) else f"{one:.4f}" for one in contribution[:, row].tolist()]
+            cells[number, rank] = [self.doc_id[row], texts[row], str(self.other_rank[row] or "-"), *added]
+        empty = [""] * (3 + len(contribution))
+        ranks = range(1, int(self.rank.max(initial=0)) + 1)
+        return [[str(rank), *cells.get((0, rank), empty), *cells.get((1, rank), empty)] for rank in ranks]
+
+    def _repr_html_(self) -> str:
+        from ir_graded.plots.rankings import level_colours
+
+        colours = {f"{level:g}": colour for level, colour in level_colours(self.levels).items()}
+        width = 3 + len(self.measures)
+
+        def tag(name: str, text: str, more: str = "") -> str:
+            return f"<{name}{more}>{escape(printable(text))}</{name}>"
+
+        def cell(at: int, text: str) -> str:
+            side = "left" if at % width == 0 else "right"
+            if at % width != 1 or not text:
+                return tag("td", text, f' style="text-align:{side}"')
+            colour = colours.get(text, "#ffffff")
+            ink = "#fff" if int(colour[1:3], 16) < _DARK else "#000"
+            look = f"text-align:center;border:1px solid #999;background:{colour};color:{ink}"
+            return tag("td", text, f' style="{look}"')
+
+        names = [str(measure) for measure in self.measures]
+        runs = [
+            f"{run} ({', '.join(f'{name} {score:.4f}' for name, score in zip(names, scores, strict=True))})"
+            for run, scores in zip(self.runs, self.scores.T.tolist(), strict=True)
+        ]
+        head = ["document", "level", "rank in the other", *names] * 2
+        caption = f"Topic {as_text(self.query_id)}: levels (? unjudged) and contributions by rank"
+        rows = [
+            tag("th", rank, ' scope="row"') + "".join(map(cell, range(2 * width), cells))
+            for rank, *cells in self._rows(self.contribution)
+        ]
+        groups = "".join(tag("th", run, f' scope="colgroup" colspan="{width}"') for run in runs)
+        columns = "".join(tag("th", name, ' scope="col"') for name in head)
+        return (
+            f"<table>{tag('caption', caption)}<thead>"
+            f'<tr><th scope="col" rowspan="2">rank</th>{groups}</tr>'
+            f"<tr>{columns}</tr></thead>"
+            f"<tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
+        )
+
+
+@statistic()
+def compare_rankings(
+    measures: Iterable[str | Measure] | str | Measure,
+    qrels: Any,
+    run_a: Any,
+    run_b: Any,
+    topic: Any,
+    depth: int = 20,
+) -> RankingComparison:
+    """Compare the rankings of two runs for a topic, document by document.
+
+    Documents are by score descending, those with equal scores by doc_id descending; of passages, each
+    document has the rank of its best row. Contributions are those of ``explain``: they sum to the score up to
+    rounding if the depth reaches all documents that the measure counts. They are missing (NaN) for measures
+    whose score is not a sum over documents, such as NumQ, and for ``ties='expected'`` in a topic with ties.
+
+    Args:
+        measures: measure objects and strings of this package and of ir-measures.
+        qrels: qrels in any form of ``evaluate``.
+        run_a: the first run in any form of ``evaluate``; ``{"name": run}`` gives it a name.
+        run_b: the second run.
+        topic: the topic; ids are compared as text.
+        depth: last rank of the lists.
+
+    Returns:
+        The comparison: ``print`` it, or see ``.to_frame()`` and ``.plot()``.
+
+    Raises:
+        InputError: the topic is not in the qrels, ``run_a`` or ``run_b`` is several runs, or the input cannot
+            be scored.
+        NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
+        ParameterError: the depth is not a whole number >= 1, or others define a measure.
+        ValueError: a measure cannot be read.
+        NameError: the name of a measure is unknown.
+
+    Example:
+        >>> import ir_graded
+        >>> qrels = {"1": {"s": 2, "a": 1, "n": 0}}
+        >>> first, second = {"1": {"n": 3.0, "s": 2.0}}, {"1": {"s": 3.0, "x": 2.0, "a": 1.0}}
+        >>> print(ir_graded.compare_rankings(["Q", "AP"], qrels, first, second, "1"))
+        topic 1
+        <BLANKLINE>
+        score         A       B
+        Q        0.3000  0.9167
+        AP       0.2500  0.8333
+        <BLANKLINE>
+        levels by rank (? unjudged, * among the first 20 of both):
+        A 0  2*
+        B 2* ?  1
+        <BLANKLINE>
+          rank  A      level    in B    adds  B      level    in A    adds
+        ------  ---  -------  ------  ------  ---  -------  ------  ------
+             1  n          0       -  0.0000  s          2       2  0.5000
+             2  s          2       1  0.3000  x          ?       -  0.0000
+             3                                a          1       -  0.4167
+        adds: contribution to Q
+    """
+    scorers = scorers_here(read_measures(measures), "compare_rankings")
+    if depth is None:
+        raise ParameterError("depth=None must be a whole number >= 1")
+    request = Request([*scorers], qrels, _two_runs(run_a, run_b))
+    number = topic_number(request.judgments, topic)
+
+    def ranked(matched: MatchedRun) -> tuple[FirstDocuments, list[float]]:
+        whole = int(matched.judged.n_retrieved[number])
+        values = request.evaluator.scores_of(matched.judged, matched.run)
+        listed = first_documents(request, matched, [*scorers.values()], max(whole, 1), number)
+        return listed, [float(values[measure][number]) for measure in scorers]
+
+    lists, scores = zip(*request.match(ranked, min(request.lowest, LOWEST_JUDGED)), strict=True)
+    ids = [one.doc_id.to_list() for one in lists]
+    ranks = [
+        dict(zip(of_list, one.rank.tolist(), strict=True)) for of_list, one in zip(ids, lists, strict=True)
+    ]
+    shown = [min(depth, len(of_list)) for of_list in ids]
+    doc_ids = [of_list[:end] for of_list, end in zip(ids, shown, strict=True)]
+    other = [ranks[1 - at].get(doc_id, 0) for at, of_list in enumerate(doc_ids) for doc_id in of_list]
+    levels = request.judgments.levels.values
+    name_a, name_b = request.runs
+    return RankingComparison(
+        (name_a, name_b),
+        request.judgments.query_ids[number],
+        tuple(scorers),
+        depth,
+        tuple(levels[levels >= LOWEST_JUDGED].tolist()),
+        np.array(scores).T,
+        np.repeat(np.arange(2), shown),
+        np.concatenate([one.rank[:end] for one, end in zip(lists, shown, strict=True)]),
+        tuple(doc_id for of_list in doc_ids for doc_id in of_list),
+        np.concatenate([one.level[:end] for one, end in zip(lists, shown, strict=True)]),
+        np.array(other, dtype=np.int64),
+        np.concatenate([one.contribution[:, :end] for one, end in zip(lists, shown, strict=True)], axis=1),
+    )
+
+
+def _two_runs(*given: Any) -> dict[str, Any]:
+    """Return two runs by name. Raises InputError if one of them is several runs."""
+    named = []
+    for letter, one in zip("AB", given, strict=True):
+        runs = named_runs(one)
+        if len(runs) != 1:
+            raise InputError(
+                f"run_{letter.lower()} must be one run, found {len(runs)}: {format_ids([*runs])}"
+            )
+        ((name, run),) = runs.items()
+        named.append((letter if name == _UNNAMED else name, run))
+    (a, run_a), (b, run_b) = named
+    return {a: run_a, b: run_b} if a != b else {f"{a} (A)": run_a, f"{b} (B)": run_b}
+
+
+def topic_number(judgments: Judgments, query_id: Any) -> int:
+    """Return the number of a topic. Raises InputError with similar topics if it is not in the qrels."""
+    name = as_text(query_id)
+    if name not in judgments.number:
+        # Another number is not a misspelled one.
+        there = "" if name.isdigit() else did_you_mean(name, judgments.names)
+        raise InputError(
+            f"the qrels have no topic {name!r}, so it is left out of the evaluation; "
+            f"{there or f'they have {format_ids(judgments.names)}'}"
+        )
+    return judgments.number[name]
