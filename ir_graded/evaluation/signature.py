@@ -1,0 +1,233 @@
+"""Signatures of scores: versions, measures, options, and hashes of the qrels and of each run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures import Measure
+
+from ir_graded._utils.threads import in_threads, processors
+from ir_graded._version import __version__
+from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.errors import GradedError
+from ir_graded.io.sources import is_read_once, is_regular_file
+from ir_graded.io.values import as_text
+from ir_graded.matching.judgments import comparable
+
+if TYPE_CHECKING:
+    from ir_graded.io.table import Table
+
+#: Hexadecimal digits of hashes, and of those in footnotes.
+_FULL, _SHORT = 16, 8
+#: Defaults of options other than ``ties``, which the short form does not show.
+_USUAL = (False, "default", "keep", "float32")
+_UNKNOWN = "unknown"
+#: Number of ids that are hashed at a time.
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Everything that scores were computed from. ``str`` gives one line, ``short`` a form for footnotes.
+
+    Attributes:
+        versions: versions of ir_graded and ir_measures.
+        measures: printed names of the measures, with their parameters.
+        qrels: hash of the rows of the qrels; None if they can no longer be read.
+        runs: hash of the rows of each run by name, None as for the qrels.
+        topics: number of topics.
+        topics_hash: hash of the topics.
+        options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
+            and whether ``intents``, ``nuggets`` and ``lengths`` were given; empty if they are not known.
+        seed: seed of random numbers, if any were used.
+
+    Example:
+        >>> import ir_graded
+        >>> qrels, run = {"1": {"a": 2, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}}
+        >>> signature = ir_graded.evaluate(["Q", "AP"], qrels, run).signature
+        >>> print(signature.short.partition("|")[2])
+        Q,AP|qrels:9509509e|runs:5ed99187|ties:doc_id|topics:1
+        >>> rows = [{"query_id": 1, "doc_id": doc, "relevance": level} for doc, level in (("b", 1), ("a", 2))]
+        >>> ir_graded.evaluate("Q", rows, run).signature.qrels == signature.qrels
+        True
+    """
+
+    versions: Mapping[str, str]
+    measures: tuple[str, ...]
+    qrels: str | None
+    runs: Mapping[str, str | None]
+    topics: int
+    topics_hash: str
+    options: Mapping[str, str | bool] = field(default_factory=dict)
+    seed: int | None = None
+
+    @property
+    def all_runs(self) -> str | None:
+        """Hash of the hashes of all runs, without their names and order; None if one is not known."""
+        known = sorted(one for one in self.runs.values() if one is not None)
+        return hash_of(known) if len(known) == len(self.runs) else None
+
+    @property
+    def short(self) -> str:
+        """Short form: short hashes, and only options that are not the default."""
+        head = [f"ir_graded {self.versions.get('ir_graded', _UNKNOWN)}", ",".join(self.measures)]
+        others = {name: one for name, one in self.options.items() if one not in _USUAL}
+        return self._line(head, _SHORT, {"ties": _UNKNOWN} | others, self.topics)
+
+    def __str__(self) -> str:
+        head = [f"{program} {number}" for program, number in self.versions.items()]
+        head += [f"measures:{','.join(self.measures)}", f"number of runs:{len(self.runs)}"]
+        return self._line(head, _FULL, self.options, f"{self.topics}:{self.topics_hash}")
+
+    def _line(self, head: list[str], digits: int, options: Mapping[str, Any], topics: object) -> str:
+        parts: dict[str, Any] = {"qrels": self.qrels, "runs": self.all_runs}
+        parts = {name: (one or _UNKNOWN)[:digits] for name, one in parts.items()}
+        parts |= {name: ("no", "yes")[one] if isinstance(one, bool) else one for name, one in options.items()}
+        parts |= {"topics": topics} | ({} if self.seed is None else {"seed": self.seed})
+        return "|".join([*head, *(f"{name}:{one}" for name, one in parts.items())])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all attributes, as in the JSON of ``Scores.to_json``."""
+        return {**asdict(self), "measures": [*self.measures]}
+
+
+def hash_of(texts: Iterable[str]) -> str:
+    """Return the hash of some texts, in their order."""
+    digest = hashlib.sha256()
+    for text in map(str.encode, texts):
+        digest.update(len(text).to_bytes(8, "little") + text)
+    return digest.hexdigest()[:_FULL]
+
+
+def _values_of(table: Table, facet: Facet) -> dict[str, Any]:
+    """Return the columns of a further column as text or numbers."""
+    if facet.kind in {"id", "word", "words"}:
+        return {facet.name: table.ids(table.name_of(facet)).fill_null("")}
+    if facet is IMPORTANCE:
+        from ir_graded.io.annotations import importance_of
+
+        return {facet.name: importance_of(table)[0]}
+    values = table.values(facet) if facet.kind == "shares" else table.numbers(facet)
+    return {f"{facet.name} {at}": one for at, one in enumerate(np.atleast_2d(values.T))}
+
+
+def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
+    """Return the hash of the rows of qrels or a run of any form, whatever their order.
+
+    Rows are topic, document, level or score, position of the passage, and the given further columns. Scores
+    count in float32, the precision in which they are compared.
+    """
+    import polars as pl
+
+    from ir_graded.matching.tables import any_table
+
+    table = any_table(kind, source)
+    columns: dict[str, Any] = {"query_id": table.query_id, "doc_id": table.doc_id}
+    columns["value"] = table.value if kind == "qrels" else comparable(table.value)
+    if table.passage is not None:
+        columns |= {"start": table.passage.start, "length": table.passage.length}
+    used = [one for one in facets if kind in one.of and one.kind != "span" and table.has(one)]
+    if any(one.name == INTENT.name for one in used):
+        used += [one for one in (PROBABILITY, INTENT_TYPE) if table.has(one) and one not in used]
+        # One name for all rows, as in files without intents, says nothing.
+        if len(used) == 1 and table.ids(table.name_of(INTENT)).n_unique() <= 1:
+            used = []
+    for facet in used:
+        columns |= _values_of(table, facet)
+    rows = pl.DataFrame(columns)
+    digest = hashlib.sha256(str(len(rows)).encode())
+    for column in rows.sort(rows.columns):
+        digest.update(column.name.encode())
+        if column.dtype == pl.String:
+            digest.update(column.str.len_bytes().to_numpy().astype("<i8").tobytes())
+            for begin in range(0, len(rows), _PIECE):  # few Python objects at a time
+                digest.update("".join(column[begin : begin + _PIECE].to_list()).encode())
+        else:
+            values = column.to_numpy().astype("<f8") + 0.0  # without negative zeros
+            digest.update(np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes())
+    return digest.hexdigest()[:_FULL]
+
+
+#: Time of the last change and size of a file.
+_Stamp = tuple[int, int]
+
+
+def _stamp(source: Any) -> _Stamp | None:
+    if not is_regular_file(source):
+        return None
+    found = os.stat(source)  # noqa: PTH116  # any path
+    return found.st_mtime_ns, found.st_size
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the programs that compute scores."""
+    return {"ir_graded": __version__, "ir_measures": version("ir-measures")}
+
+
+@dataclass(eq=False)
+class Origin:
+    """Origin of scores: the qrels and runs until they have been hashed, then the hashes.
+
+    Hashes are computed when they are first needed, from the sources as they are then. A source has no hash
+    if it can be read only once, or if its file has changed since. Pickles have the hashes.
+    """
+
+    options: dict[str, str | bool] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=versions)
+    facets: Sequence[Facet] = ()
+    #: Hashes by kind and name.
+    known: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    #: Sources and their stamps, until they have been hashed.
+    sources: dict[tuple[str, str], tuple[Any, _Stamp | None]] = field(default_factory=dict)
+
+    def add(self, kind: str, name: str, source: Any) -> None:
+        """Keep a source until it is hashed."""
+        if not is_read_once(source):
+            self.sources[kind, name] = source, _stamp(source)
+
+    def hashes(self) -> dict[tuple[str, str], str | None]:
+        """Return the hashes of the sources."""
+        if self.sources:
+            found = in_threads(self._hash, self.sources.items(), processors())
+            self.known = self.known | dict(zip(self.sources, found, strict=True))
+            self.sources = {}
+        return self.known
+
+    def _hash(self, of: tuple[tuple[str, str], tuple[Any, _Stamp | None]]) -> str | None:
+        (kind, _), (source, stamp) = of
+        try:
+            return rows_hash(kind, source, self.facets) if _stamp(source) == stamp else None
+        except (GradedError, OSError):
+            return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.hashes()
+        return self.__dict__ | {"facets": ()}
+
+    def signature(
+        self, measures: Iterable[Measure], runs: Iterable[str], query_ids: Iterable[Any]
+    ) -> Signature:
+        """Return the signature of scores of these measures, runs and topics."""
+        topics, hashes = sorted(map(as_text, query_ids)), self.hashes()
+        return Signature(
+            self.versions,
+            tuple(map(str, measures)),
+            hashes.get(("qrels", "")),
+            {run: hashes.get(("run", run)) for run in runs},
+            len(topics),
+            hash_of(topics),
+            self.options,
+        )
+
+    @classmethod
+    def of_dict(cls, saved: Mapping[str, Any]) -> Origin:
+        """Return the origin from a signature in JSON, of which all but the versions may be missing."""
+        known = {("run", str(name)): one for name, one in saved.get("runs", {}).items()}
+        qrels = {("qrels", ""): saved.get("qrels")}
+        return cls(saved.get("options", {}), saved["versions"], known=qrels | known)
