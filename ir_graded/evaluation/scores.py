@@ -1,198 +1,81 @@
-"""``Scores``, of ``evaluate`` and ``score_answers``: tables by topic and of means, also for papers; JSON."""
+"""``Scores``, of ``evaluate`` and ``score_answers``: matrices, means, selections, frames and JSON."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, reduce
 from html import escape
 from importlib import import_module
-from importlib.metadata import version
-from string import ascii_lowercase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from ir_measures.measures import Measure
 
-from ir_graded._version import __version__
-from ir_graded.errors import FileFormatError, InputError, ParameterError, printable
+from ir_graded.errors import (
+    FileFormatError,
+    GradedError,
+    InputError,
+    ParameterError,
+    format_ids,
+    printable,
+    short_repr,
+)
 from ir_graded.io.sources import find_run
+from ir_graded.io.values import text_ids
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure
+from ir_graded.meta.matrix import as_finite, number_of
 from ir_graded.plots.style import plural
 
 from .coverage import Coverage
+from .signature import Origin, Signature, versions
+from .tables import DIGITS, table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ir_graded.meta.differences import Differences
+    from ir_graded.meta.intervals import ConfidenceIntervals
     from ir_graded.meta.options import Seed
 
 
 _FORMAT, _VERSION = "ir_graded scores", 1
-#: Sign of a significant difference from the baseline.
-DAGGER = "†"
-
-
-_LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
-_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LATEX |= {"|": r"\textbar{}", "<": r"\textless{}", ">": r"\textgreater{}", "": "{}"}
-#: Special characters, and places for an empty group: before a "[" or "*" that a row separator would take as
-#: its argument, and between characters that form a ligature, such as "--" and "?`".
-_SPECIAL_IN_LATEX = re.compile(r"[&%$#_{}~^\\|<>]|\A(?=[\[*])|(?<=([-`',]))(?=\1)|(?<=[?!])(?=`)")
-#: Special characters, and ampersands that begin an entity.
-_SPECIAL_IN_MARKDOWN = re.compile(r"[\\|*_`<>\[\]~$]|&(?=#?\w+;)")
-
-
-def in_latex(text: str) -> str:
-    """Escape a name for LaTeX, on one line; control characters are written as Python escapes."""
-    return _SPECIAL_IN_LATEX.sub(lambda found: _LATEX[found[0]], printable(text))
-
-
-def in_markdown(text: str) -> str:
-    """Escape a name for a cell of Markdown, on one line."""
-    return _SPECIAL_IN_MARKDOWN.sub(r"\\\g<0>", printable(text))
-
-
-def _latex(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    lines = [
-        *(r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"),
-        *(rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule"),
-        *(" & ".join(head) + r" \\", r"\midrule"),
-        *(" & ".join(row) + r" \\" for row in rows),
-        *(r"\bottomrule", r"\end{tabular}", r"\end{table}"),
-    ]
-    return "\n".join(lines)
-
-
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    rule = [":--", *["--:"] * (len(head) - 1)]
-    return "\n".join([*(f"| {' | '.join(row)} |" for row in (head, rule, *rows)), "", caption])
-
-
-def _html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    lines = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>"]
-    lines += [f"<tr><th>{name}</th>{''.join(f'<td>{v}</td>' for v in values)}</tr>" for name, *values in rows]
-    return "\n".join(["<table>", f"<caption>{caption}</caption>", *lines, "</table>"])
-
-
-def _raised(signs: str, longest: str) -> str:
-    """Return signs in LaTeX, padded to the longest of their column so that digits are aligned."""
-    hidden = rf"\phantom{{{longest[len(signs) :]}}}" if len(longest) > len(signs) else ""
-    return f"$^{{{signs}{hidden}}}$".replace(DAGGER, r"{\dagger}") if longest else ""
-
-
-def _raised_in_html(signs: str, _longest: str) -> str:
-    return signs and f"<sup>{signs}</sup>"
-
-
-@dataclass(frozen=True)
-class Style:
-    """Format of a table."""
-
-    #: Escapes a name.
-    text: Callable[[str], str]
-    #: Template for best values.
-    bold: str
-    #: Writes the signs of a value, given the longest signs of its column.
-    raised: Callable[[str, str], str]
-    #: Writes head, rows and caption.
-    render: Callable[[Sequence[str], Sequence[Sequence[str]], str], str]
-
-
-STYLES = {
-    "latex": Style(in_latex, r"\textbf{{{}}}", _raised, _latex),
-    "markdown": Style(in_markdown, "**{}**", _raised_in_html, _markdown),
-    "html": Style(lambda text: escape(printable(text)), "<strong>{}</strong>", _raised_in_html, _html),
+#: Most runs in a notebook.
+_MOST_RUNS = 20
+#: Columns of frames by their names in ``Scores.to_frame``, in PyTerrier and in ir_measures.
+_COLUMNS = {
+    "run": ("run", "name"),
+    "query_id": ("query_id", "qid"),
+    "measure": ("measure",),
+    "value": ("value",),
 }
 
 
-def _add_signs(signs: dict[tuple[str, str], str], found: Differences, sign_of: Callable[[str], str]) -> bool:
-    """Add the signs of significant differences by run and measure; return whether there can be any."""
-    from ir_graded.meta.differences import ALL_TOPICS
-
-    if ALL_TOPICS in found.untestable:
-        return False
-    rows = zip(found.run, found.measure, found.baseline, found.significant.tolist(), strict=True)
-    for run, name, other, significant in rows:
-        if significant:
-            signs[str(run), name] += sign_of(str(other))
-    return True
+def _options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options among the local variables of a method."""
+    return {name: value for name, value in given.items() if name not in {"self", "path"}}
 
 
-def _test_of(found: Differences) -> str:
-    """Return words for a caption."""
-    from ir_graded.meta.paired_tests import CORRECTIONS, TESTS
+def read_scores(path: str | os.PathLike[str]) -> Scores:
+    """Read the file of ``evaluate --save``, or of ``Scores.to_json``."""
+    try:
+        return Scores.from_json(Path(path).read_bytes())
+    except FileFormatError as error:
+        raise FileFormatError(f"{os.fspath(path)}: {error}") from None
 
-    return f"two-sided paired {TESTS[found.test].name} test, {CORRECTIONS[found.correction].name}"
 
-
-def table(  # noqa: PLR0913  # options of to_latex
-    scores: Scores,
-    style: str,
-    *,
-    baseline: str | None,
-    letters: bool,
-    digits: int,
-    alpha: float,
-    test: str,
-    correction: str | None,
-    rng: Seed,
-) -> str:
-    """Return a table of the means of the runs, best first by the first measure."""
-    from ir_graded.meta.differences import differences
-
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits not in range(18):
-        raise ParameterError(f"digits={digits!r} must be a whole number from 0 to 17")
-    if not scores.runs or not scores.names:
-        raise InputError("a table needs a run and a measure")
-    if letters and len(scores.runs) > len(ascii_lowercase):
-        raise InputError(f"letters=True allows at most {len(ascii_lowercase)} runs, found {len(scores.runs)}")
-    write = STYLES[style]
-    texts = np.array([[f"{value:.{digits}f}" for value in row] for row in scores.aggregates])
-    # All values that print like the best one are bold.
-    first = np.argmax(np.nan_to_num(scores.aggregates, nan=-np.inf), axis=0)
-    best = texts == texts[first, range(len(scores.names))]
-    names = {scores.runs[run]: write.text(scores.runs[run]) for run in scores.best_first}
-    signs = {(run, name): "" for name in scores.names for run in names}
-    caption = f"Mean scores over {len(scores.query_ids)} topics. Best values in bold."
-    compare = partial(differences, scores, test=test, correction=correction, alpha=alpha, rng=rng)
-    if baseline is not None:
-        baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-        if _add_signs(signs, found := compare(baseline), lambda _: DAGGER):
-            caption += (
-                f" {write.raised(DAGGER, DAGGER)}: differs significantly from {write.text(baseline)} "
-                f"({_test_of(found)} for the {found.tests[0]} runs of each measure, alpha = {alpha:g})."
-            )
-    of_run = dict(zip(names, ascii_lowercase, strict=False))
-    if letters and _add_signs(signs, found := compare(None), of_run.__getitem__):
-        names = {run: f"({of_run[run]}) {name}" for run, name in names.items()}
-        caption += (
-            f" Raised letters: significantly better than these runs ({_test_of(found)} for the "
-            f"{found.tests[0]} pairs of runs of each measure, alpha = {alpha:g})."
-        )
-    signs = {
-        cell: "".join(sorted(text, key=lambda sign: (sign != DAGGER, sign))) for cell, text in signs.items()
-    }
-    longest = [max((signs[run, name] for run in names), key=len) for name in scores.names]
-    cells = []
-    for at, run in zip(scores.best_first, names, strict=True):
-        values = [
-            write.bold.format(text) if bold else text for text, bold in zip(texts[at], best[at], strict=True)
-        ]
-        raised = [
-            write.raised(signs[run, name], most) for name, most in zip(scores.names, longest, strict=True)
-        ]
-        cells.append([names[run], *(value + sign for value, sign in zip(values, raised, strict=True))])
-    return write.render(["run", *map(write.text, scores.names)], cells, caption)
+def _listed(given: Any) -> list[Any]:
+    """Return a list of names or objects; a single one is a list of one."""
+    single = isinstance(given, (str, Measure, os.PathLike)) or not isinstance(given, Iterable)
+    return [given] if single else [*given]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +109,7 @@ class Scores:
     query_ids: tuple[Any, ...]
     values: npt.NDArray[np.float64]
     _coverage: Coverage | None = field(default=None, repr=False)
+    _origin: Origin | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
@@ -252,6 +136,159 @@ class Scores:
         if len(others) != 1:
             raise InputError(f"{wanted} was not evaluated; use one of {', '.join(map(str, self.measures))}")
         return self.measures.index(others.pop())
+
+    #: Indexing selects measures, so nothing is iterated.
+    __iter__ = None
+
+    def __getitem__(self, measures: Any) -> Scores:
+        """Return the scores by a measure, or by several, as ``select(measures=measures)``."""
+        return self.select(measures=measures)
+
+    def select(self, *, runs: Any = None, topics: Any = None, measures: Any = None) -> Scores:
+        """Return the scores of some runs, on some topics, by some measures, in the given order.
+
+        The coverage of the runs is kept, with the notes for all measures; with ``topics`` it is not known.
+
+        Args:
+            runs: name or path of a run, or a list of these; None for all.
+            topics: a topic or a list of topics, compared as text; None for all.
+            measures: a measure, its name, or a list of these; None for all.
+
+        Raises:
+            InputError: a measure was not evaluated.
+            ParameterError: a run or a topic does not exist, a list is empty, or it names something twice.
+
+        Example:
+            >>> import ir_graded
+            >>> qrels, run = {"1": {"a": 2}, "2": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}, "2": {"a": 1.0}}
+            >>> scores = ir_graded.evaluate(["Q", "RR"], qrels, {"first": run, "second": run})
+            >>> scores.select(runs="second", topics="1")
+            Scores(1 run, 1 topic, measures Q, RR)
+            >>> scores["RR"].select(runs=["second", "first"])
+            Scores(2 runs, 2 topics, measures RR)
+        """
+        names = dict.fromkeys(self.runs)
+        ids = [*map(str, self.query_ids)]
+
+        def chosen(option: str, given: Any, size: int, find: Callable[[Any], int]) -> list[int]:
+            if given is None:
+                return [*range(size)]
+            found: list[int] = []
+            for one in _listed(given):
+                if (at := find(one)) in found:
+                    raise ParameterError(f"{option}: {short_repr(one)} is selected twice")
+                found.append(at)
+            if not found:
+                raise ParameterError(f"{option} is empty: give at least one, or None for all")
+            return found
+
+        at_measures = chosen("measures", measures, len(self.measures), self.position)
+        at_runs = chosen(
+            "runs", runs, len(names), lambda run: number_of(find_run(run, names) or run, self.runs, "runs")
+        )
+        at_topics = chosen("topics", topics, len(ids), lambda topic: number_of(str(topic), ids, "topics"))
+        return Scores(
+            tuple(self.runs[at] for at in at_runs),
+            tuple(self.measures[at] for at in at_measures),
+            tuple(self.query_ids[at] for at in at_topics),
+            self.values[np.ix_(at_measures, at_runs, at_topics)],
+            self._coverage.select(at_runs) if self._coverage and topics is None else None,
+            self._origin,
+        )
+
+    @classmethod
+    def concat(cls, parts: Iterable[Scores]) -> Scores:
+        """Join scores of other runs by equal measures, or scores of equal runs by other measures.
+
+        Runs, measures and topics have the order of their first appearance; the coverage is not known.
+
+        Args:
+            parts: scores on the same topics, in any order.
+
+        Raises:
+            InputError: there are no scores, topics differ, a run or a measure appears twice, or two parts
+                differ in runs and measures.
+
+        Example:
+            >>> import ir_graded
+            >>> qrels, run = {"1": {"a": 2}}, {"1": {"x": 2.0, "a": 1.0}}
+            >>> first, second = (ir_graded.evaluate("Q", qrels, {name: run}) for name in ("first", "second"))
+            >>> by_q = Scores.concat([first, second])
+            >>> Scores.concat([by_q, ir_graded.evaluate("RR", qrels, {"second": run, "first": run})])
+            Scores(2 runs, 1 topic, measures Q, RR)
+        """
+        if not (given := [*parts]):
+            raise InputError("there are no scores to join")
+        return reduce(_joined, given)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, run: str | None = None) -> Scores:
+        """Create scores from a table with a row per score: run, topic, measure and value.
+
+        Such tables are those of ``to_frame``, of ``pyterrier.Experiment(..., perquery=True)``, and of
+        ``ir_measures.iter_calc``. Runs, topics and measures have the order of their first rows; the coverage
+        is not known.
+
+        Args:
+            frame: a DataFrame of pandas or Polars with the columns run or name, query_id or qid, measure and
+                value.
+            run: name of the run, if there is no column with it.
+
+        Raises:
+            InputError: a column or a score is missing, a score appears twice, or a value is not a number.
+            ParameterError: ``run`` is given and there is a column of runs, or a measure does not take a
+                parameter.
+            UnknownMeasureError, MeasureSyntaxError: a measure cannot be read.
+
+        Example:
+            >>> import ir_graded, ir_measures, pandas
+            >>> qrels, run = {"1": {"a": 2}}, {"1": {"x": 2.0, "a": 1.0}}
+            >>> found = ir_measures.iter_calc([ir_measures.RR, ir_measures.AP], qrels, run)
+            >>> Scores.from_frame(pandas.DataFrame(found), run="bm25").mean()
+                   AP   RR
+            run
+            bm25  0.5  0.5
+        """
+        there = [str(column) for column in getattr(frame, "columns", ())]
+        columns: dict[str, list[Any]] = {}
+        for kind, names in _COLUMNS.items():
+            found = [one for one in there if one in names]
+            if kind == "run" and run is not None and found:
+                raise ParameterError(f"run={run!r}: the frame has the column {found[0]!r}, so leave run out")
+            if len(found) != 1 and (kind != "run" or run is None):
+                advice = ", or run= with the name of the run" if kind == "run" else ""
+                raise InputError(
+                    f"frame: expected one column {' or '.join(map(repr, names))}{advice}; found {there}"
+                )
+            columns[kind] = list(frame[found[0]]) if found else [run] * len(frame)
+        if not columns["value"]:
+            raise InputError("frame: there are no rows")
+        keys = {kind: [*dict.fromkeys(columns[kind])] for kind in ("measure", "run", "query_id")}
+        measures = [*map(_measure_in_frame, keys["measure"])]
+        runs, topics = text_ids(keys["run"], "run", "frame"), keys["query_id"]
+        text_ids(topics, "query_id", "frame")
+        distinct, numbers = [], []
+        for kind, named in zip(keys, (measures, runs, topics), strict=True):
+            distinct.append([*dict.fromkeys(named)])
+            number_of_key = dict(zip(keys[kind], map(distinct[-1].index, named), strict=True))
+            numbers.append([number_of_key[key] for key in columns[kind]])
+        at, shape = np.array(numbers), tuple(map(len, distinct))
+
+        def describe(place: Iterable[int]) -> str:
+            measure, name, topic = (some[number] for some, number in zip(distinct, place, strict=True))
+            return f"frame: run {short_repr(name)}, topic {short_repr(topic)}, measure {measure}: the score"
+
+        values = as_finite(
+            np.array(columns["value"], dtype=object), lambda row: describe(at[:, row].tolist())
+        )
+        rows = np.bincount(np.ravel_multi_index(tuple(at), shape), minlength=math.prod(shape)).reshape(shape)
+        for wrong, problem in ((rows > 1, "appears several times"), (rows == 0, "is missing")):
+            if wrong.any():
+                share = f"{np.count_nonzero(wrong)} of {wrong.size}"
+                raise InputError(f"{describe(np.argwhere(wrong)[0].tolist())} {problem} (as {share} scores)")
+        cells = np.empty(shape)
+        cells[tuple(at)] = values
+        return cls(tuple(distinct[1]), tuple(distinct[0]), tuple(distinct[2]), cells)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per score: columns run, query_id, measure (its printed name), value."""
@@ -331,99 +368,88 @@ class Scores:
         frame[:] = means[self.best_first]
         return frame.sort_values(self.names[:1], ascending=False, kind="stable")
 
-    def to_latex(
+    def to_latex(  # noqa: PLR0913  # options, all by keyword
         self,
         *,
         baseline: str | None = None,
         letters: bool = False,
-        digits: int = 4,
+        digits: int | Mapping[Any, int] = DIGITS,
         alpha: float = 0.05,
         test: str = "randomisation",
         correction: str | None = None,
         rng: Seed = 0,
+        caption: str | None = None,
+        names: Mapping[Any, str] | None = None,
+        intervals: bool | ConfidenceIntervals = False,
+        label: str = "",
+        booktabs: bool = True,
     ) -> str:
-        """Return a table of the means for LaTeX with booktabs: a row per run, best first, best values bold.
+        r"""Return a table of the means for LaTeX: a row per run, best first, best values bold.
 
         Args:
-            baseline: name of a run, or its path, also without the extension; runs that differ from it
-                significantly get a dagger, and the caption names the test (``meta.differences``).
+            baseline: name of a run, or its path, also without the extension; runs that are significantly
+                better get a dagger and those that are significantly worse a double dagger, and the caption
+                names the test (``meta.differences``).
             letters: whether to name each run by a letter and to mark each value with the letters of the runs
-                that are significantly worse, by tests of all pairs.
-            digits: decimal places.
+                that are significantly worse, by tests of all pairs. After z follow aa, ab, ...; with more
+                than 26 runs, the letters of a value are separated by commas.
+            digits: decimal places, -1 for all digits; or a mapping from measures to them, 4 for the others.
             alpha: significance level.
             test: the test, as in ``meta.differences``.
             correction: the correction, as in ``meta.differences``; None for the default of the test.
             rng: a seed or a generator.
+            caption: the first sentences of the caption, instead of the number of topics. It is not escaped.
+            names: text to show for measures or runs. It is not escaped, so that it may contain markup.
+            intervals: whether to show a confidence interval with each mean, or a result of
+                ``meta.confidence_intervals`` for these scores. ``True`` takes its default options.
+            label: text of ``\label``; empty for none.
+            booktabs: whether the rules are those of the package booktabs, or ``\hline``.
 
         Raises:
-            InputError: there is no run, there are fewer than two topics or runs for a test, or more runs than
-                letters.
-            ParameterError: ``baseline`` is not a run, another option is out of range, or alpha is too small
-                for any significant difference.
+            InputError: there is no run, there are fewer than two topics or runs for a test, or ``intervals``
+                are of other scores.
+            ParameterError: ``baseline`` is not a run, ``names`` has a key that is neither a run nor a
+                measure, another option is out of range, or alpha is too small for any significant difference.
 
         Warns:
             CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
                 between any two runs. The table then says nothing about this test.
         """
-        return table(
-            self,
-            "latex",
-            baseline=baseline,
-            letters=letters,
-            digits=digits,
-            alpha=alpha,
-            test=test,
-            correction=correction,
-            rng=rng,
-        )
+        return table(self, "latex", **_options(locals()))
 
-    def to_markdown(
+    def to_markdown(  # noqa: PLR0913  # options, all by keyword
         self,
         *,
         baseline: str | None = None,
         letters: bool = False,
-        digits: int = 4,
+        digits: int | Mapping[Any, int] = DIGITS,
         alpha: float = 0.05,
         test: str = "randomisation",
         correction: str | None = None,
         rng: Seed = 0,
+        caption: str | None = None,
+        names: Mapping[Any, str] | None = None,
+        intervals: bool | ConfidenceIntervals = False,
     ) -> str:
         """Return the table of ``to_latex`` in Markdown, with the same options."""
-        return table(
-            self,
-            "markdown",
-            baseline=baseline,
-            letters=letters,
-            digits=digits,
-            alpha=alpha,
-            test=test,
-            correction=correction,
-            rng=rng,
-        )
+        return table(self, "markdown", **_options(locals()))
 
-    def to_html(
+    def to_html(  # noqa: PLR0913  # options, all by keyword
         self,
         *,
         baseline: str | None = None,
         letters: bool = False,
-        digits: int = 4,
+        digits: int | Mapping[Any, int] = DIGITS,
         alpha: float = 0.05,
         test: str = "randomisation",
         correction: str | None = None,
         rng: Seed = 0,
+        caption: str | None = None,
+        names: Mapping[Any, str] | None = None,
+        intervals: bool | ConfidenceIntervals = False,
     ) -> str:
         """Return the table of ``to_latex`` in HTML, with the same options."""
-        return table(
-            self,
-            "html",
-            baseline=baseline,
-            letters=letters,
-            digits=digits,
-            alpha=alpha,
-            test=test,
-            correction=correction,
-            rng=rng,
-        )
+        return table(self, "html", **_options(locals()))
 
     def report(  # noqa: PLR0913  # those of report, all by keyword
         self,
@@ -451,15 +477,15 @@ class Scores:
             ...     print(place.read_text(encoding="utf-8")[:15])
             <!doctype html>
         """
-        options = {name: value for name, value in locals().items() if name not in {"self", "path"}}
+        options = _options(locals())
         import_module("ir_graded.reporting").report_scores(self, path, **options)  # it uses this module
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.
 
         The object has ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of ir_graded
-        and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids`` and ``values``,
-        a nested list over measures, runs and topics with null for a missing score.
+        and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids``, ``values``,
+        a nested list over measures, runs and topics with null for a missing score, and ``signature``.
 
         Raises:
             InputError: topics are neither text nor whole numbers.
@@ -469,10 +495,10 @@ class Scores:
             raise InputError("to_json needs query_ids that are text or whole numbers: convert them")
         cells = self.values.astype(object)
         cells[np.isnan(self.values)] = None
-        programs = {"ir_graded": __version__, "ir_measures": version("ir-measures")}
-        content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "written_by": programs}
+        content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "written_by": versions()}
         content |= {"measures": self.names, "runs": list(self.runs), "query_ids": ids}
-        return json.dumps({**content, "values": cells.tolist()}, ensure_ascii=False)
+        content |= {"values": cells.tolist(), "signature": self.signature.to_dict()}
+        return json.dumps(content, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Scores:
@@ -491,8 +517,9 @@ class Scores:
             shape = len(measures), len(runs), len(query_ids)
             if values.shape != shape and values.size:
                 raise ValueError(f"values have shape {values.shape}, expected {shape}")
-            return cls(runs, measures, query_ids, values.reshape(shape))
-        except (KeyError, TypeError, ValueError, NameError) as error:
+            origin = Origin.of_dict(content.get("signature") or {"versions": content["written_by"]})
+            return cls(runs, measures, query_ids, values.reshape(shape), _origin=origin)
+        except (AttributeError, KeyError, TypeError, ValueError, NameError) as error:
             raise FileFormatError(
                 f"expected JSON of {_FORMAT}, version {_VERSION}, from Scores.to_json: {error}"
             ) from None
@@ -545,6 +572,24 @@ class Scores:
         return self._coverage.to_frame()
 
     @property
+    def signature(self) -> Signature:
+        """Signature of the scores: versions, measures, options, hashes of the qrels and of each run.
+
+        Equal rows in another order or format have equal hashes. Scores of documents count in float32, as they
+        are compared. The hashes are computed on first access and when scores are written or pickled, from the
+        given qrels and runs as they are then, which are kept until then. They are not known of iterators and
+        pipes, which can be read only once, of files that have changed, and if the scores were not computed
+        from qrels and runs.
+
+        Example:
+            >>> import ir_graded
+            >>> scores = ir_graded.evaluate("Q", {"1": {"a": 2}}, {"1": {"a": 1.0}})
+            >>> print(scores.signature.short.partition("|")[2])
+            Q|qrels:43a80894|runs:f4339aa2|ties:doc_id|topics:1
+        """
+        return (self._origin or Origin()).signature(self.measures, self.runs, self.query_ids)
+
+    @property
     def coverage_notes(self) -> tuple[str, ...]:
         """Sentences of the CoverageWarning; empty without problems, or if the coverage is not known."""
         return () if self._coverage is None else tuple(self._coverage.notes())
@@ -554,3 +599,50 @@ class Scores:
             f"Scores({plural(len(self.runs), 'run')}, {plural(len(self.query_ids), 'topic')}, "
             f"measures {', '.join(self.names)})"
         )
+
+    def _repr_html_(self) -> str:
+        title = f"<p>{escape(repr(self))}</p>"
+        if not self.values.size:
+            return title
+        means = self.mean().rename(printable)
+        more = (
+            f"<p>The {_MOST_RUNS} best runs by {escape(self.names[0])}.</p>"
+            if len(means) > _MOST_RUNS
+            else ""
+        )
+        shown = means.head(_MOST_RUNS).to_html(float_format=f"{{:.{DIGITS}f}}".format)
+        return "\n".join(filter(None, [title, shown, more]))
+
+
+def _measure_in_frame(measure: Any) -> Measure:
+    try:
+        return read_measure(measure)
+    except GradedError as error:
+        raise type(error)(f"frame: measure: {error}") from None
+
+
+def _joined(scores: Scores, other: Scores) -> Scores:
+    """Return the scores of both runs, or by both measures."""
+    mine, theirs = ({*map(str, one.query_ids)} for one in (scores, other))
+    if mine != theirs:
+        one = min(mine ^ theirs)
+        raise InputError(
+            f"topics differ: {one!r} is only in {'the first' if one in mine else 'further'} scores"
+        )
+    runs, measures = {*scores.runs} & {*other.runs}, {*scores.names} & {*other.names}
+    if runs and measures:
+        raise InputError(
+            f"run {min(runs)!r} has scores by {min(measures)} twice: select runs or measures that differ"
+        )
+    if {*scores.names} == {*other.names}:
+        other = other.select(measures=scores.measures, topics=scores.query_ids)
+        values = np.concatenate([scores.values, other.values], axis=1)
+        return Scores(scores.runs + other.runs, scores.measures, scores.query_ids, values)
+    if {*scores.runs} == {*other.runs}:
+        other = other.select(runs=scores.runs, topics=scores.query_ids)
+        values = np.concatenate([scores.values, other.values])
+        return Scores(scores.runs, scores.measures + other.measures, scores.query_ids, values)
+    raise InputError(
+        f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
+        f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+    )

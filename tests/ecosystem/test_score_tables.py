@@ -81,10 +81,10 @@ def test_names_with_special_characters_are_escaped(name):
     scores = Scores((name, "new", "other"), scored().measures, tuple(range(9)), values)
     text = scores.to_latex(baseline=name)
     assert f"\n{latex} & " in text
-    assert f"differs significantly from {latex} (two-sided" in text
+    assert f"significantly worse than {latex} (two-sided" in text
     text = scores.to_markdown(baseline=name)
     assert f"\n| {markdown} | " in text
-    assert f"differs significantly from {markdown} (two-sided" in text
+    assert f"significantly worse than {markdown} (two-sided" in text
     assert scores.to_html(baseline=name).count("\n") == 6
 
 
@@ -157,17 +157,107 @@ def test_letters_and_daggers_go_together():
     assert "**<sup>bc</sup>" in scored().to_markdown(letters=True)
 
 
-def test_letters_name_at_most_as_many_runs_as_there_are():
-    names = tuple(f"r{at}" for at in range(27))
-    scores = Scores(names, scored().measures, tuple(range(3)), np.zeros((2, 27, 3)))
-    with pytest.raises(InputError, match="letters=True allows at most 26 runs, found 27"):
-        scores.to_latex(letters=True)
+def test_letters_of_many_runs_are_separated():
+    rng = np.random.default_rng(3)
+    levels = np.linspace(0.9, 0.1, 28)[np.newaxis, :, np.newaxis]
+    names = tuple(f"r{at:02}" for at in range(28))
+    scores = Scores(
+        names, scored().measures[:1], tuple(range(TOPICS)), levels + rng.random((1, 28, TOPICS)) / 9
+    )
+    for write in (scores.to_markdown, scores.to_html, scores.to_latex):
+        text = write(letters=True)
+        assert text.index("(y) ") < text.index("(z) ") < text.index("(aa) ") < text.index("(ab) ")
+    found = ir_graded.meta.differences(scores)
+    worse = {str(run): {*np.array(found.baseline)[np.array(found.run) == run]} for run in names}
+    rows = [line.split(" | ") for line in scores.to_markdown(letters=True).splitlines()[2:30]]
+    of_letter = {row[0].partition(")")[0][3:]: row[0].rpartition(" ")[2] for row in rows}
+    significant = {(a, b) for a, b, s in zip(found.run, found.baseline, found.significant, strict=True) if s}
+    for row in rows:
+        signs = row[1].partition("<sup>")[2].partition("</sup>")[0]
+        beaten = {of_letter[sign] for sign in signs.split(",") if sign}
+        run = row[0].rpartition(" ")[2]
+        assert beaten == {other for one, other in significant if one == run} <= worse[run]
+    assert rows[0][1].endswith(",z,aa,ab</sup> |")
+
+
+def test_better_and_worse_runs_have_different_signs():
+    rng = np.random.default_rng(4)
+    values = np.array([0.5, 0.9, 0.1, 0.5])[np.newaxis, :, np.newaxis] + rng.random((1, 4, TOPICS)) / 10
+    scores = Scores(("old", "up", "down", "same"), scored().measures[:1], tuple(range(TOPICS)), values)
+    rows = {line.split(" | ")[0][2:]: line for line in scores.to_markdown(baseline="old").splitlines()[2:6]}
+    assert {run: [sign for sign in "†‡" if sign in row] for run, row in rows.items()} == {
+        "up": ["†"],
+        "same": [],
+        "old": [],
+        "down": ["‡"],
+    }
+    latex = scores.to_latex(baseline="old")
+    assert r"$^{{\ddagger}}$ \\" in latex
+    assert r"$^{{\dagger}}$: significantly better, $^{{\ddagger}}$: significantly worse than old (" in latex
+    assert "<sup>‡</sup></td>" in scores.to_html(baseline="old")
+
+
+def test_captions_labels_names_and_rules_are_chosen():
+    options = {"caption": "Runs.", "names": {"old": "$O$", "nDCG(ties='expected')@10": r"\textsc{n}"}}
+    text = scored().to_latex(**options, label="tab:runs", booktabs=False)
+    assert "\\caption{Runs. Best values in bold.}\n\\label{tab:runs}\n" in text
+    assert r"run & \textsc{n} & NCU" in text
+    assert "\n$O$ & " in text
+    assert text.count(r"\hline") == 3
+    assert "rule" not in text
+    for write in (scored().to_markdown, scored().to_html):
+        text = write(**options)
+        assert "Runs. Best values" in text
+        assert "$O$" in text
+        assert "nDCG" not in text
+        assert "label" not in text
+    assert "worse than $O$ (" in scored().to_markdown(baseline="old", **options)
+    measure = scored().measures[0]
+    assert "| run | n | NCU" in scored().to_markdown(names={measure: "n"})
+
+
+def test_names_that_are_neither_runs_nor_measures_are_rejected():
+    message = r"^names: 'olt' is neither a run nor a measure of the scores; did you mean 'old'\?$"
+    with pytest.raises(ParameterError, match=message):
+        scored().to_latex(names={"olt": "x"})
+
+
+def test_digits_are_chosen_by_measure():
+    means = scored().aggregates[0]
+    row = scored().to_markdown(digits={scored().measures[1]: 2}).splitlines()[-3]
+    assert row == f"| old | {means[0]:.4f} | {means[1]:.2f} |"
+    assert f"| old | {float(means[0])!r} | " in scored().to_markdown(digits=-1)
+    with pytest.raises(InputError, match="Q was not evaluated"):
+        scored().to_markdown(digits={"Q": 2})
+    with pytest.raises(ParameterError, match=r"^digits=\{.*\} must be whole numbers from 0 to 17, or -1"):
+        scored().to_markdown(digits={scored().measures[1]: 2.0})
+
+
+def test_intervals_are_those_of_confidence_intervals():
+    scores = scored()
+    found = ir_graded.meta.confidence_intervals(scores, confidence=0.9, n_resamples=2000, rng=1)
+    text = scores.to_latex(intervals=found, baseline="old", digits=3)
+    for measure in range(2):
+        for run in range(3):
+            assert f"[{found.low[measure, run]:.3f}, {found.high[measure, run]:.3f}]" in text
+    assert rf"\phantom{{{{\dagger}}}}}}$ [{found.low[0, 0]:.3f}, " in text
+    assert r"Brackets: 90\% confidence intervals (bootstrap of the topics, 2,000 replicates).}" in text
+    default = scores.to_markdown(intervals=True)
+    assert default == scores.to_markdown(intervals=ir_graded.meta.confidence_intervals(scores))
+    assert "95% confidence intervals (bootstrap of the topics, 1,000" in default
+    for wrong in (scores.select(runs=["same|x", "old", "new_a&b"]), scores.select(topics=range(19))):
+        with pytest.raises(InputError, match="runs, measures or means differ"):
+            wrong.to_latex(intervals=found)
+    with pytest.raises(ParameterError, match=r"^intervals=0\.95 must be True, False or a result of"):
+        scores.to_latex(intervals=0.95)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path):
-    table = scored(("a_b & c%", r"[x~y^z\w", "*#{h}$1 <é>|?`--")).to_latex(baseline="a_b & c%", letters=True)
+    table = scored(("a_b & c%", r"[x~y^z\w", "*#{h}$1 <é>|?`--")).to_latex(
+        baseline="a_b & c%", letters=True, intervals=True
+    )
     packages = r"\documentclass{article}\usepackage{booktabs}\usepackage[T1]{fontenc}\begin{document}"
     (tmp_path / "t.tex").write_text(f"{packages}\n{table}\n\\end{{document}}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
@@ -187,7 +277,7 @@ def test_values_with_equal_digits_are_both_bold():
     assert scores.to_markdown(digits=2).count("**0.30**") == 2
 
 
-@pytest.mark.parametrize("digits", [-1, 18, 2.0, True])
+@pytest.mark.parametrize("digits", [-2, 18, 2.0, True])
 def test_invalid_digits_are_rejected(digits):
     with pytest.raises(ParameterError, match=r"^digits="):
         scored().to_latex(digits=digits)
