@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ir_graded.reporting.page import report as page, write_report
+from ir_graded.plots.report import report_figures
+from ir_graded.plots.style import plural
+from ir_graded.reporting.contents import Contents
+from ir_graded.reporting.page import report as of_report, write_report
 
 from . import options
 from .output import show
+from .sources import prepare_folder, write_figures
+
+if TYPE_CHECKING:
+    from ir_graded.plots.style import Figure
 
 
 @click.command()
@@ -18,19 +25,25 @@ from .output import show
 @options.runs
 @options.measures
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
-@options.of(page)
+@options.of(of_report)
 @options.intents
 @options.nuggets
 @options.groups
 @click.option("--weights", metavar="FILE", help="Weights of topics: lines of topic and weight.")
 @click.option("--title", default="", help="Heading of the page.")
+@click.option(
+    "--queries", metavar="FILE|ID", help="Texts of the topics: lines of topic, tab and text, or a dataset id."
+)
+@click.option("--documents", metavar="FILE|ID", help="Texts of documents, likewise.")
+@click.option("--figures", metavar="FOLDER", help="Folder in which to write the figures as PDF and SVG.")
 @click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
 @options.quiet
-def report(
+def report(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     path: str,
+    figures: str | None,
     intents: str | None,
     nuggets: str | None,
     groups: tuple[str, ...],
@@ -42,6 +55,7 @@ def report(
     --baseline each run is tested against it (--test, --correction; alpha is 1 - confidence). The page
     works offline and describes how each number was computed.
     """
+    prepare_folder(figures, "--figures")
     context = click.get_current_context()
     command = ["ir_graded", "report", qrels, *runs]
     for option in context.command.params[2:]:
@@ -49,5 +63,18 @@ def report(
         values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]
         command += [word for one in values for word in (option.opts[0], str(one))]
     judged = options.judgments(qrels, intents, nuggets, groups)
-    write_report(options.read(measures), judged, list(runs), path, **chosen, command=shlex.join(command))
+    read = options.read(measures)
+    contents = write_report(read, judged, list(runs), path, **chosen, command=shlex.join(command))
+    if figures is not None:
+        write_figures(_drawn(contents), figures, ("pdf", "svg"))
+    # Also where standard error is a file, in which there is no progress bar.
+    done = f"{plural(len(contents.scores.runs), 'run')}, {plural(len(contents.scores.query_ids), 'topic')}"
+    click.echo(f"ir_graded: wrote {done}", err=True)
     show(path)
+
+
+def _drawn(contents: Contents) -> dict[str, Figure]:
+    """Return the figures of the report by names for files."""
+    pairs = [contents.compared_runs(at) for at in range(len(contents.intervals.measures))]
+    more = {"ranks": contents.ranks, "unjudged": contents.unjudged}
+    return report_figures(contents.scores, contents.intervals, pairs, more)

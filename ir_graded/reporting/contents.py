@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,12 @@ from ir_measures.measures.base import SumAgg
 
 from ir_graded._version import __version__
 from ir_graded.core.segments import Floats
-from ir_graded.errors import ParameterError
+from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.overlap import overlaps_with
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
+from ir_graded.evaluation.rankings import FirstDocuments, first_documents
 from ir_graded.evaluation.score_intervals import (
     OnlyRelevantError,
     ScoreIntervals,
@@ -27,7 +30,7 @@ from ir_graded.evaluation.score_intervals import (
     intervals_of,
 )
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.ties import OpenByTies, ranges
+from ir_graded.evaluation.ties import ranges
 from ir_graded.evaluation.unjudged import (
     DEPTHS,
     RunShares,
@@ -35,17 +38,86 @@ from ir_graded.evaluation.unjudged import (
     collect as unjudged_of,
     unjudged_shares,
 )
-from ir_graded.io.sources import find_run, named_runs
+from ir_graded.io.sources import find_run, load_dataset, named_runs
+from ir_graded.io.table import column_names, is_frame
+from ir_graded.io.text import read_text
+from ir_graded.io.values import as_text
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.meta import ConfidenceIntervals, Differences, Ranks, confidence_intervals, differences, ranks
+from ir_graded.meta.differences import weights_of
 from ir_graded.meta.matrix import number_of
 from ir_graded.meta.samples import TooFewTopicsWarning
 
+#: Rank down to which a page lists documents, and the largest number of documents in all lists.
+LIST_DEPTH, _MOST_LISTED = 20, 400_000
+#: Characters of a text that a page shows.
+_TEXT = 300
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
 _DEPTHS = np.array(DEPTHS, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The first documents of all runs on all topics.
+
+    Attributes:
+        levels: the levels >= 0 that occur, ascending.
+        doc_ids: the documents in some list, by topic.
+        level_of: their levels, by topic; NaN if unjudged.
+        rows: positions of the first documents among these, by run and topic, best first.
+        adds: contribution of each to the score by the first measure; None if it is not a sum.
+        judged: numbers of judged documents by level, highest first, by topic.
+    """
+
+    levels: tuple[float, ...]
+    doc_ids: list[list[str]]
+    level_of: list[list[float]]
+    rows: list[list[list[int]]]
+    adds: list[list[Floats]] | None
+    judged: list[list[tuple[float, int]]]
+
+    @classmethod
+    def of(cls, judgments: Judgments, listed: Sequence[FirstDocuments]) -> Lists | None:
+        """Return the lists of runs; None if they are too many for a page."""
+        if sum(one.topic.size for one in listed) > _MOST_LISTED:
+            return None
+        topics = len(judgments.names)
+        number: list[dict[str, int]] = [{} for _ in range(topics)]
+        level_of: list[list[float]] = [[] for _ in range(topics)]
+        rows: list[list[list[int]]] = []
+        adds: list[list[Floats]] = []
+        for one in listed:
+            of_run: list[list[int]] = [[] for _ in range(topics)]
+            for topic, doc_id, level in zip(one.topic.tolist(), one.doc_id, one.level.tolist(), strict=True):
+                place = number[topic].setdefault(doc_id, len(number[topic]))
+                if place == len(level_of[topic]):
+                    level_of[topic].append(level)
+                of_run[topic].append(place)
+            rows.append(of_run)
+            adds.append(np.split(one.contribution[0], np.searchsorted(one.topic, np.arange(1, topics))))
+        values = judgments.levels.values
+        counts = np.zeros((topics, values.size), dtype=np.int64)
+        np.add.at(counts, (judgments.levels.topic, judgments.levels.level_index), 1)
+        judged = [
+            [
+                (level, count)
+                for level, count in zip(values.tolist(), of_topic, strict=True)
+                if level >= 0 < count
+            ]
+            for of_topic in counts.tolist()
+        ]
+        return cls(
+            tuple(values[values >= 0].tolist()),
+            [[*one] for one in number],
+            level_of,
+            rows,
+            None if all(np.isnan(one.contribution).all() for one in listed) else adds,
+            [of_topic[::-1] for of_topic in judged],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +130,8 @@ class Contents:
     tests: Differences | None
     #: Confidence sets for ranks by the first measure; None for one run, and with weights.
     ranks: Ranks | None
-    weighted: bool
+    #: Weight of each topic; None without weights.
+    weights: Floats | None
     rng: int
     command: str
     title: str = ""
@@ -68,10 +141,16 @@ class Contents:
     imputed: ScoreIntervals | None = None
     #: Why there are samples but no imputed scores; '' without a reason.
     not_imputed: str = ""
-    #: Effect of ties on each run, for the measures that ir_graded computes; empty without qrels.
-    ties: tuple[OpenByTies, ...] = ()
+    #: By how much the order of tied documents can change the mean, shape ``(measures, runs)``: NaN for
+    #: measures without such a range; None without qrels.
+    ties: Floats | None = None
     #: Mean rank-biased overlap of each run with the baseline; None without a baseline.
     overlap: list[float] | None = None
+    #: The first documents of the runs; None without qrels, and where they are too many for a page.
+    lists: Lists | None = None
+    #: Text of each topic, and of documents in the lists by id; None if not given.
+    queries: list[str] | None = None
+    texts: dict[str, str] | None = None
 
     @property
     def best_first(self) -> list[int]:
@@ -109,6 +188,7 @@ def of_scores(
     """Compute the results that follow from scores; arguments and errors are those of ``Scores.report``."""
     weights, rng = options["weights"], options["rng"]
     baseline = _baseline(baseline, dict.fromkeys(scores.runs))
+    of_topics = None if weights is None else weights_of(scores.query_ids, weights)
     resampling = {"n_resamples": n_resamples, "weights": weights, "rng": rng}
     intervals = confidence_intervals(scores, confidence=confidence, **resampling)
     alpha = round(1 - confidence, 12)
@@ -119,10 +199,10 @@ def of_scores(
             # With too few topics, all ranks are possible, which the page shows.
             warnings.simplefilter("ignore", TooFewTopicsWarning)
             of_ranks = ranks(scores, alpha=alpha, rng=rng)
-    return Contents(scores, intervals, baseline, tests, of_ranks, weights is not None, rng, command, title)
+    return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, rng, command, title)
 
 
-def collect(
+def collect(  # noqa: PLR0913  # the options of report
     measures: list[Measure],
     qrels: Any,
     runs: Any,
@@ -130,6 +210,8 @@ def collect(
     baseline: str | None,
     n_samples: int,
     depth: int | None,
+    queries: Any = None,
+    documents: Any = None,
     **options: Any,
 ) -> Contents:
     """Compute all results of a report; arguments and errors are those of ``report``."""
@@ -141,19 +223,22 @@ def collect(
     last = interval_depth(measures, depth, n_samples, confidence, rng) if n_samples else 0
     request = Request(measures, qrels)
     request.take(named)
-    if n_samples or baseline is not None:
-        request.reread()
+    request.reread()
     here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
     in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
     evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
+    first = [scorer_of(measures[0])]
 
-    def unjudged_and_ties(run: MatchedRun) -> tuple[RunShares, OpenByTies]:
-        ties = OpenByTies.of(ranges(here, evaluator.scores_of(run.judged)))
-        return unjudged_shares(request, run, _DEPTHS), ties
+    def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments]:
+        spans = dict(zip(here, ranges(here, evaluator.scores_of(run.judged)), strict=True))
+        ties = np.array([spans[one].mean() if one in spans else np.nan for one in measures])
+        shares = unjudged_shares(request, run, _DEPTHS)
+        return shares, ties, first_documents(request, run, first, LIST_DEPTH)
 
-    scores, found = request.scores(unjudged_and_ties, LOWEST_JUDGED, progress=None)
-    shares, ties = zip(*found, strict=True)
+    scores, found = request.scores(others, LOWEST_JUDGED, progress=None)
+    shares, ties, listed = zip(*found, strict=True)
     contents = of_scores(scores, baseline=baseline, **options)
+    lists = Lists.of(request.judgments, listed)
     overlap = None if baseline is None else overlaps_with(baseline, request.runs, request.judgments)
     imputed, not_imputed = None, ""
     if n_samples:
@@ -167,9 +252,66 @@ def collect(
         unjudged=unjudged_of(request, _DEPTHS, shares),
         imputed=imputed,
         not_imputed=not_imputed,
-        ties=ties,
+        ties=np.array(ties).T,
         overlap=overlap,
+        lists=lists,
+        queries=None if queries is None else query_texts(queries, scores.query_ids),
+        texts=None if documents is None or lists is None else document_texts(documents, lists),
     )
+
+
+def query_texts(source: Any, query_ids: Iterable[Any]) -> list[str]:
+    """Return the text of each topic, '' without one."""
+    columns = ("query_id", "qid"), ("text", "query", "title")
+    texts = _texts("queries", source, *columns, lambda dataset: dataset.queries_iter())
+    return [_shortened(texts.get(as_text(query_id), "")) for query_id in query_ids]
+
+
+def document_texts(source: Any, lists: Lists) -> dict[str, str]:
+    """Return the beginning of the text of each document in the lists that has one."""
+    wanted = {doc_id for of_topic in lists.doc_ids for doc_id in of_topic}
+    columns = ("doc_id", "docno"), ("text", "body", "title")
+    texts = _texts("documents", source, *columns, lambda dataset: dataset.docs_store().get_many_iter(wanted))
+    return {doc_id: _shortened(texts[doc_id]) for doc_id in sorted(wanted & texts.keys())}
+
+
+def _texts(
+    name: str,
+    source: Any,
+    ids: Sequence[str],
+    columns: Sequence[str],
+    read: Callable[[Any], Iterable[Any]],
+) -> dict[str, str]:
+    """Return texts by id from a dict, a frame with some of these columns, a file of lines, or a dataset."""
+    if isinstance(source, Mapping):
+        return {as_text(one): str(text) for one, text in source.items()}
+    if is_frame(source):
+        present = column_names(source)
+        of_id, of_text = (next((one for one in names if one in present), None) for names in (ids, columns))
+        if of_id is None or of_text is None:
+            raise InputError(
+                f"{name}: a frame needs the columns {' or '.join(ids)} and {' or '.join(columns)}; it has "
+                f"{', '.join(map(str, present))}"
+            )
+        pairs = zip(list(source[of_id]), list(source[of_text]), strict=True)
+        return {as_text(one): str(text) for one, text in pairs}
+    if isinstance(source, (str, os.PathLike)) and Path(source).is_file():
+        lines = read_text(os.fspath(source)).decode(errors="replace").splitlines()
+        return dict(line.split("\t", 1) for line in lines if "\t" in line)
+    try:
+        dataset = load_dataset(source) if isinstance(source, str) else source
+        return {str(one[0]): one.default_text() for one in read(dataset)}
+    except AttributeError:
+        raise InputError(
+            f"{name}: cannot read {short_repr(source)}; give a dict from id to text, a frame, or a dataset "
+            f"of ir_datasets that has {name}, or its id"
+        ) from None
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text, on one line."""
+    words = " ".join(text.split())
+    return words if len(words) <= _TEXT else words[: _TEXT - 1] + "…"
 
 
 def _writable(name: str) -> str:

@@ -5,112 +5,28 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.extras import extra
-from ir_graded.core.segments import exact_sum
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.evaluation.score_intervals import MOST_IMPUTED
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.ties import OpenByTies
-from ir_graded.evaluation.unjudged import Unjudged
 from ir_graded.io.sources import is_path_or_dataset_id
-from ir_graded.io.values import as_text
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
 from ir_graded.meta.paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES
-from ir_graded.plots import scores as plots
-from ir_graded.plots.style import matplotlib, plural, svg
 
 from .contents import Contents, collect, note, of_scores, versions
-
-if TYPE_CHECKING:
-    from ir_graded.plots.style import Figure
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture as a data URI, with its size in CSS pixels and a text alternative for screen readers."""
-
-    caption: str
-    alt: str
-    address: str
-    width: int
-    height: int
-
-    @classmethod
-    def of(cls, figure: Figure, caption: str, alt: str) -> Picture:
-        """Return the picture of a figure."""
-        data = b64encode(svg(figure).encode()).decode()
-        width, height = (round(96 * inches) for inches in figure.get_size_inches())
-        return cls(caption, alt, f"data:image/svg+xml;base64,{data}", width, height)
-
-
-def of_measures(contents: Contents) -> Iterator[Picture]:
-    """Yield per measure the leaderboard, and the best run by topic against the baseline or the second."""
-    for at, name in enumerate(contents.intervals.measures):
-        yield _leaderboard(contents, at, name)
-        if (pair := contents.compared_runs(at)) is not None:
-            yield _differences(contents, at, name, *pair)
-
-
-def of_unjudged(found: Unjudged | None) -> Picture | None:
-    """Return the picture of unjudged documents over the ranks; None without qrels."""
-    if found is None:
-        return None
-    depth = found.depths[0]
-    first = found.share[:, 0]
-    alt = "Nothing was retrieved."
-    if np.isfinite(first).any():
-        alt = (
-            f"Share of unjudged documents over the ranks of {plural(len(found.runs), 'run')}: down to rank "
-            f"{depth} from {np.nanmin(first):.0%} to {np.nanmax(first):.0%}; the table holds the numbers."
-        )
-    return Picture.of(plots.unjudged(found), "Unjudged documents over the ranks.", alt)
-
-
-def _leaderboard(contents: Contents, at: int, name: str) -> Picture:
-    found = contents.intervals
-    order = (-found.mean[at]).argsort(kind="stable")
-    best, worst = (
-        f"{found.runs[number]} with {found.mean[at, number]:.4f} "
-        f"({found.low[at, number]:.4f} to {found.high[at, number]:.4f})"
-        for number in (order[0], order[-1])
-    )
-    ends = f"the best is {best}, the last is {worst}" if len(order) > 1 else best
-    intervals = f"{100 * found.confidence:g}% confidence intervals"
-    alt = f"Means by {name} with {intervals} of {plural(len(order), 'run')}: {ends}."
-    caption = f"{name}: means with {intervals}, best first."
-    return Picture.of(plots.leaderboard(found, name), caption, alt)
-
-
-def _differences(contents: Contents, at: int, name: str, run: str, other: str) -> Picture:
-    of_run, of_other = (contents.scores.values[at, contents.scores.runs.index(one)] for one in (run, other))
-    difference = of_run - of_other
-    mean = exact_sum(difference) / difference.size
-    better, worse = int((difference > 0).sum()), int((difference < 0).sum())
-    alt = (
-        f"Differences in {name} by topic: {run} is better than {other} on {plural(better, 'topic')}, worse "
-        f"on {worse}, equal on {difference.size - better - worse}; their mean is {mean:+.4f}."
-    )
-    against = "the baseline" if contents.tests is not None else "the second best"
-    caption = f"{name}: {run} against {other}, {against}, topic by topic."
-    return Picture.of(plots.differences(contents.scores, name, run, other), caption, alt)
-
-
-#: Tables by topic with more scores than this are left out, because browsers would stall.
-_MOST_CELLS = 150_000
-#: Tables by topic with more scores than this are closed initially.
-_MOST_OPEN = 400
+from .data import UNJUDGED_AT, packed
 
 
 @statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)
@@ -130,16 +46,19 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     correction: str | None = None,
     weights: Any = None,
     title: str = "",
+    queries: Any = None,
+    documents: Any = None,
 ) -> None:
-    """Evaluate runs and write one HTML page: leaderboard, topics, pictures, and how each was computed.
+    """Evaluate runs and write one HTML page: leaderboard, any two runs, topics, measures, ranked lists.
 
-    The page needs no network. Means have percentile bootstrap intervals over the topics
-    (``ir_graded.meta.confidence_intervals``). With a baseline, each run is tested against it
-    (``ir_graded.meta.differences``, two-sided), with alpha ``1 - confidence``, and the mean of their
-    rank-biased overlap (``ir_graded.rbo``) is shown. The first measure has confidence sets for ranks
-    (``ir_graded.meta.ranks``). Warnings of ``evaluate``, for example about missing
-    topics of a run, are issued and shown on the page. The same input and options give the same page. The file
-    is written as a whole or not at all.
+    The page needs no network, and without JavaScript it shows the leaderboard as a table. It has the first 20
+    documents of each run and topic, with their levels and what they add to the score by the first measure.
+    Means have percentile bootstrap intervals over the topics (``ir_graded.meta.confidence_intervals``). With
+    a baseline, each run is tested against it (``ir_graded.meta.differences``, two-sided), with alpha
+    ``1 - confidence``, and the mean of their rank-biased overlap (``ir_graded.rbo``) is shown. The first
+    measure has confidence sets for ranks (``ir_graded.meta.ranks``). Warnings of ``evaluate``, for example
+    about missing topics of a run, are issued and shown on the page. The same input and options give the same
+    page. The file is written as a whole or not at all.
 
     Args:
         measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard.
@@ -158,10 +77,13 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         correction: the correction for the runs of a measure: {correction}. None for that of the test.
         weights: weights of the topics in means, intervals and tests, as for ``meta.differences``.
         title: heading of the page, by default "Evaluation report".
+        queries: texts of the topics: a dict, a frame with query_id and text, or a dataset of ir_datasets or
+            its id.
+        documents: texts of the documents in the lists, likewise (doc_id and text); they are shortened.
 
     Raises:
-        GradedError: jinja2 or matplotlib is not installed: ``pip install 'ir-graded[report]'``.
-        InputError: the qrels or a run cannot be scored, or there are fewer than two topics.
+        GradedError: jinja2 is not installed: ``pip install 'ir-graded[report]'``.
+        InputError: the qrels, a run or texts cannot be read, or there are fewer than two topics.
         ParameterError: an option is out of range, the baseline is not a run, or ``1 - confidence`` is too
             small for any significant difference.
         OSError: the file cannot be written.
@@ -184,7 +106,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     chosen = read_measures(measures)
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
-    options |= {"weights": weights, "title": title}
+    options |= {"weights": weights, "title": title, "queries": queries, "documents": documents}
     given = [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs")]
     command = _call("ir_graded.report", given, options)
     write_report(chosen, qrels, runs, path, **options, command=command)
@@ -198,9 +120,9 @@ def report_scores(scores: Scores, path: str | os.PathLike[str], **options: Any) 
 
 def _call(function: str, given: list[str], options: dict[str, Any]) -> str:
     """Return a call as code, without options that have their usual value."""
-    usual = {"test": "randomisation", "title": ""}
-    weights = options["weights"]
-    shown = options | {"weights": None if weights is None else short_repr(weights)}
+    usual = {"test": "randomisation", "title": "", "queries": None, "documents": None}
+    inputs = {name: options.get(name) for name in ("weights", "queries", "documents")}
+    shown = options | {name: None if given is None else short_repr(given) for name, given in inputs.items()}
     given = [
         *given,
         "'report.html'",
@@ -220,26 +142,25 @@ def _shown(source: Any, name: str) -> str:
 
 def write_report(
     measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, rng: int, **options: Any
-) -> None:
-    """Write a report as ``report`` does, with the ``command`` that the page shows."""
-    _write(path, rng, lambda: collect(measures, qrels, runs, rng=rng, **options))
+) -> Contents:
+    """Write a report as ``report`` does, with the ``command`` that the page shows; return what it shows."""
+    return _write(path, rng, lambda: collect(measures, qrels, runs, rng=rng, **options))
 
 
-def _write(path: str | os.PathLike[str], rng: int, contents: Callable[[], Contents]) -> None:
+def _write(path: str | os.PathLike[str], rng: int, collected: Callable[[], Contents]) -> Contents:
     extra("jinja2", "report")
-    matplotlib()
     if isinstance(rng, np.random.Generator):
         raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
     place = check_writable(path)
-    write_whole(place, render(contents()).encode("utf-8", errors="backslashreplace"))
+    contents = collected()
+    write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
+    return contents
 
 
 def render(contents: Contents) -> str:
     """Return the HTML page of a report."""
     markup = extra("markupsafe", "report").Markup
-    scores, order = contents.scores, contents.best_first
-    cells = scores.values.size
-    script = _template("sort.js")
+    script, depths = _template("page.js"), contents.unjudged.depths if contents.unjudged else ()
     text: str = (
         _environment()
         .get_template("page.html.j2")
@@ -249,17 +170,14 @@ def render(contents: Contents) -> str:
             correction=contents.tests and CORRECTIONS[contents.tests.correction],
             ranks=of_ranks(contents),
             board=list(_board(contents)),
-            topics=[*map(as_text, scores.query_ids)],
-            tables=scores.values[:, order].swapaxes(1, 2).tolist() if cells <= _MOST_CELLS else [],
-            is_open=scores.values[0].size <= _MOST_OPEN,
-            cells=cells,
             most_imputed=MOST_IMPUTED,
-            pictures=list(of_measures(contents)),
-            unjudged_picture=of_unjudged(contents.unjudged),
-            notes=[note(measure) for measure in scores.measures],
+            unjudged_at=depths.index(UNJUDGED_AT) if UNJUDGED_AT in depths else None,
+            notes=[note(measure) for measure in contents.scores.measures],
             versions=versions(),
+            signature=replace(contents.scores.signature, seed=contents.rng),
             level=f"{100 * contents.intervals.confidence:g}%",
             style=markup(_template("page.css")),
+            data=markup(packed(contents)),
             script=markup(script),
             script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         )
@@ -299,8 +217,8 @@ class Cell:
     detectable: float | None = None
 
 
-def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies | None]]:
-    """Yield runs, best first by the first measure, with their cells and the effect of ties."""
+def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
+    """Yield runs, best first by the first measure, with their cells."""
     found, tests = contents.intervals, contents.tests
     rows = () if tests is None else zip(tests.run, tests.measure, range(len(tests.run)), strict=True)
     tested = {(run, measure): row for run, measure, row in rows}
@@ -318,7 +236,7 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell], OpenByTies | N
             verdict = ("better" if difference > 0 else "worse") if tests.significant[row] else ""
             words = f"p < 0{p[1:]}" if p.startswith("<") else f"p = {p}"
             cells.append(Cell(mean, low, high, difference, words, verdict, float(detectable[row])))
-        yield str(run), cells, contents.ties[number] if contents.ties else None
+        yield str(run), cells
 
 
 def of_ranks(contents: Contents) -> dict[str, tuple[str, bool]]:
