@@ -9,6 +9,11 @@ from .evaluation.collection_statistics import (
     CollectionStatistics as CollectionStatistics,
     collection_statistics as collection_statistics,
 )
+from .evaluation.estimates import (
+    EstimateDifference as EstimateDifference,
+    ScoreEstimates as ScoreEstimates,
+    score_estimates as score_estimates,
+)
 from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as evaluate_collections
 from .evaluation.explain import Explanation as Explanation, explain as explain
 from .evaluation.judgment_comparison import (
@@ -16,9 +21,19 @@ from .evaluation.judgment_comparison import (
     compare_judgments as compare_judgments,
 )
 from .evaluation.overlap import RunOverlaps as RunOverlaps, rbo as rbo, rbo_matrix as rbo_matrix
+from .evaluation.pools import pool as pool
+from .evaluation.rankings import (
+    RankingComparison as RankingComparison,
+    compare_rankings as compare_rankings,
+)
 from .evaluation.run_comparison import compare_runs as compare_runs
-from .evaluation.score_intervals import ScoreIntervals as ScoreIntervals, score_intervals as score_intervals
+from .evaluation.score_intervals import (
+    IntervalDifferences as IntervalDifferences,
+    ScoreIntervals as ScoreIntervals,
+    score_intervals as score_intervals,
+)
 from .evaluation.scores import Scores as Scores
+from .evaluation.signature import Signature as Signature
 from .evaluation.ties import ties as ties
 from .evaluation.unjudged import (
     ScoreBounds as ScoreBounds,
@@ -26,6 +41,7 @@ from .evaluation.unjudged import (
     score_bounds as score_bounds,
     unjudged as unjudged,
 )
+from .evaluation.verification import Verification as Verification, verify as verify
 from .io.assignments import read_assignments as read_assignments
 from .io.sources import (
     level_definitions as level_definitions,

@@ -32,6 +32,8 @@ MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project":
 #: Folders with random levels, which go beyond the scales of measures; tests of the warning are elsewhere.
 RANDOM_LEVELS = {"classics", "contracts", "differential", "fuzz", "numbers", "spark"}
 ABOVE_THE_SCALE = "ignore:.* the qrels have level .*, above max_rel=:ir_graded.CoverageWarning"
+#: Random topics may have no level >= 0.
+NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 
 #: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
 FEW, TABLE = 10, 20
@@ -55,7 +57,7 @@ def pytest_collection_modifyitems(items):
         if item.path.parent.parent == tests and (marker := MARKERS.get(item.path.parent.name)):
             item.add_marker(marker)
         if item.path.parent.parent == tests and item.path.parent.name in RANDOM_LEVELS:
-            item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE))
+            item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE, NOTHING_JUDGED))
         if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "fuzz", "project"))):
             cases[item.path, item.originalname].append(item)
     for several in cases.values():
@@ -78,12 +80,6 @@ def _further_cases(items):
         seen |= best.callspec.indices.items()
         left.remove(best)
     return left
-
-
-@pytest.fixture
-def no_pictures(monkeypatch):
-    """Leave the pictures of reports empty, because drawing takes most of the time."""
-    monkeypatch.setattr("ir_graded.reporting.page.svg", lambda _figure: "<svg/>")
 
 
 @pytest.hookimpl(wrapper=True)

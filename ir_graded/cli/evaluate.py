@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from ir_graded.data.sample import sample
+from ir_graded.evaluation.estimates import score_estimates
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs, in_order
 from ir_graded.evaluation.explain import explain as explained
+from ir_graded.evaluation.rankings import RankingComparison, compare_rankings
 from ir_graded.evaluation.score_intervals import score_intervals
+from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.tables import with_comment
 from ir_graded.evaluation.unjudged import score_bounds
+from ir_graded.evaluation.verification import verify as verified
 
 from . import options
-from .output import FORMATS, Leaderboard, More, json_line, show
+from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 
 
 @click.command()
@@ -22,9 +28,15 @@ from .output import FORMATS, Leaderboard, More, json_line, show
 @options.measures
 @click.option(
     "--unjudged",
-    type=click.Choice(["bounds", "intervals"]),
+    type=click.Choice(["bounds", "intervals", "differences"]),
     help="Show how far unjudged documents could change each score: exact bounds, or intervals from imputed "
-    "judgments.",
+    "judgments; or intervals of the differences of all pairs of runs, settled if 0 is outside.",
+)
+@click.option(
+    "--estimates",
+    is_flag=True,
+    help="Estimate the scores of a completely judged pool from a sample with inclusion probabilities or "
+    "strata. The intervals cover the sampling of judgments only, not of topics.",
 )
 @options.of(score_intervals, "confidence")
 @options.of(evaluate_runs)
@@ -32,7 +44,19 @@ from .output import FORMATS, Leaderboard, More, json_line, show
 @options.intents
 @options.nuggets
 @options.groups
+@click.option(
+    "--baseline", metavar="RUN", help="With -o latex or markdown, mark runs that differ from this one."
+)
+@click.option(
+    "--letters", is_flag=True, help="With -o latex or markdown, mark which runs each run beats, by letters."
+)
 @options.save
+@click.option(
+    "--signature",
+    is_flag=True,
+    help="Print what the scores were computed from: as a comment (#) above CSV and TSV, below tables, and on "
+    "standard error for JSON. LaTeX always has it as a comment.",
+)
 @options.by_topic
 @options.table
 def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
@@ -40,13 +64,18 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     unjudged: str | None,
+    estimates: bool,
     depth: int | None,
     n_samples: int,
     rng: int,
+    model: str,
     intents: str | None,
     nuggets: str | None,
     groups: tuple[str, ...],
+    baseline: str | None,
+    letters: bool,
     save: str | None,
+    signature: bool,
     by_topic: bool,
     output: str,
     places: int,
@@ -56,35 +85,127 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 
     QRELS is a file (TREC or NTCIR format) or a dataset id of ir_datasets. A RUN is a TREC run file or the id
     of a dataset with scoreddocs. Files may be compressed (gzip, zstandard, xz). Measures are those of this
-    package (see `ir_graded measures`), those of ir-measures, and the names of trec_eval. --depth, --n-samples
-    and --seed are options of --unjudged intervals.
+    package (see `ir_graded measures`), those of ir-measures, and the names of trec_eval. --depth, --model,
+    --n-samples and --seed are options of --unjudged intervals and differences.
     """
+    _check_modes(click.get_current_context().params)
     read, files = options.read(measures), list(runs)
-    if unjudged and (
-        chosen["ties"] != "doc_id" or chosen["ranks"] or intents or nuggets or groups or chosen["lengths"]
-    ):
-        raise click.UsageError(
-            "--unjudged supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths"
-        )
-    if chosen["beyond"] == "raise" and chosen["lengths"] is None:
-        raise click.UsageError("--beyond raise needs --lengths")
-    if unjudged != "intervals" and (given := options.given("depth", "n_samples", "rng")):
-        raise click.UsageError(f"{given[0]} needs --unjudged intervals")
     more: dict[str, More] = {}
+    note, is_signed = "", False
     if unjudged == "bounds":
         bounds = score_bounds(read, qrels, files)
         scores = bounds.scores
         more["upper"] = (bounds.upper, scores.aggregates_of(bounds.upper))
-    elif unjudged == "intervals":
-        found = score_intervals(read, qrels, files, depth=depth, n_samples=n_samples, rng=rng)
+    elif unjudged in {"intervals", "differences"}:
+        found = score_intervals(read, qrels, files, depth=depth, n_samples=n_samples, rng=rng, model=model)
         scores, overall = found.scores, found.overall.swapaxes(1, 2)
         ends = (found.mean_score, found.low, found.high)
         more |= zip(("mean", "low", "high"), zip(ends, overall, strict=True), strict=True)
+    elif estimates:
+        estimated = score_estimates(read, qrels, files)
+        scores, note = estimated.scores, f"se, low, high (95%): they cover {estimated.covers}."
+        ends = (estimated.se, estimated.low, estimated.high)
+        overall = estimated.overall[1:].swapaxes(1, 2)
+        more |= zip(("se", "low", "high"), zip(ends, overall, strict=True), strict=True)
     else:
-        scores = evaluate_runs(read, options.judgments(qrels, intents, nuggets, groups), files, **chosen)
+        judged = options.judgments(qrels, None, None, groups)
+        scores = evaluate_runs(read, judged, files, intents=intents, nuggets=nuggets, **chosen)
     options.save_scores(scores, save)
-    show(FORMATS[output](Leaderboard.of(scores, by_topic, more), places))
+    if unjudged == "differences":
+        labels = ["run_a", "run_b", "measure"]
+        frame = found.differences().to_frame().set_index(labels)
+        text = frame_text(frame, labels, output, places)
+    elif baseline is not None or letters or (output == "latex" and not (by_topic or more)):
+        write = scores.to_latex if output == "latex" else scores.to_markdown
+        text, is_signed = write(baseline=baseline, letters=letters, digits=places), output == "latex"
+    else:
+        text = FORMATS[output](Leaderboard.of(scores, by_topic, more), places)
+    seed = rng if unjudged in {"intervals", "differences"} else None
+    if is_signed:
+        show(text)
+    else:
+        _show_signed(text, scores, seed, output, asked=signature)
+    _add_note(note, output)
+
+
+def _check_modes(given: dict[str, Any]) -> None:
+    """Raise UsageError for options of ``evaluate`` that exclude each other."""
+    unjudged, estimates = given["unjudged"], given["estimates"]
+    if unjudged and estimates:
+        raise click.UsageError("--unjudged and --estimates exclude each other")
+    files = any(given[name] for name in ("intents", "nuggets", "groups", "lengths"))
+    if (unjudged or estimates) and (given["ties"] != "doc_id" or given["ranks"] or files):
+        option = "--estimates" if estimates else "--unjudged"
+        raise click.UsageError(
+            f"{option} supports only measures of documents with ties by doc_id: "
+            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths"
+        )
+    if given["beyond"] == "raise" and given["lengths"] is None:
+        raise click.UsageError("--beyond raise needs --lengths")
+    typed = options.given("depth", "n_samples", "rng", "model")
+    if typed and unjudged not in {"intervals", "differences"}:
+        raise click.UsageError(f"{typed[0]} needs --unjudged intervals or differences")
+    if given["by_topic"] and unjudged == "differences":
+        raise click.UsageError("--unjudged differences are of means: leave out --by-topic")
+    other = given["by_topic"] or unjudged or estimates or given["output"] not in {"latex", "markdown"}
+    if other and (given["baseline"] is not None or given["letters"]):
+        raise click.UsageError(
+            "--baseline and --letters need -o latex or markdown, and exclude --by-topic, --unjudged and "
+            "--estimates"
+        )
+
+
+def _show_signed(text: str, scores: Scores, seed: int | None, output: str, *, asked: bool) -> None:
+    """Print a table with the signature of the scores, in LaTeX always, else if it is asked for."""
+    if not asked and output != "latex":
+        show(text)
+        return
+    signature = replace(scores.signature, seed=seed)
+    if output == "latex":
+        text = with_comment(text, signature)
+    elif output in {"csv", "tsv"}:
+        text = f"# {signature}\n{text}"
+    show(text)
+    if output not in {"latex", "csv", "tsv"}:
+        _add_note(str(signature), output)
+
+
+def _add_note(note: str, output: str) -> None:
+    """Print a sentence below a table that people read, else on standard error."""
+    for_people = output in {"table", "markdown"}
+    if note:
+        click.echo(f"\n{note}" if for_people else note, err=not for_people)
+
+
+@click.command()
+@click.argument("file")
+@options.qrels
+@options.runs
+@options.of(verified)
+@options.lengths
+@options.intents
+@options.nuggets
+@options.groups
+@options.table
+def verify(
+    file: str,
+    qrels: str,
+    runs: tuple[str, ...],
+    groups: tuple[str, ...],
+    output: str,
+    places: int,
+    **chosen: Any,
+) -> int:
+    """Recompute the scores in FILE, and say what differs. The exit code is 1 if anything does.
+
+    FILE is what `ir_graded evaluate --save` wrote; QRELS and RUNs are as in `ir_graded evaluate`. Versions,
+    options, rows of QRELS and of each RUN and all scores are compared. Rows may be in another order or
+    format. A changed row cannot be named, because only a hash of the rows was saved.
+    """
+    found = verified(file, options.judgments(qrels, None, None, groups), list(runs), **chosen)
+    frame = found.to_frame().set_index("item")
+    show(frame_text(frame.where(frame.notna(), ""), ["item"], output, places))
+    return int(not found.agrees)
 
 
 @click.command()
@@ -92,6 +213,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 @options.qrels
 @click.argument("run")
 @click.argument("query_id")
+@click.option("--against", metavar="RUN", help="Another run, whose ranking is shown beside that of RUN.")
 @options.ties
 @options.intents
 @options.nuggets
@@ -102,6 +224,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     run: str,
     query_id: str,
+    against: str | None,
     ties: str,
     ranks: str | None,
     intents: str | None,
@@ -115,12 +238,18 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to the cutoff of MEASURE:
     rank, level, the quantities C, cg, cg* and BR that the measure uses, and the contribution. The
     contributions sum to the score, which is in the last row. QRELS and RUN are as in `ir_graded evaluate`.
+    With --against, prints the first 20 documents of both runs side by side, judged or not.
     """
     measures = options.read([measure])
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: give one measure")
     judged = options.judgments(qrels, intents, nuggets, groups)
-    found = explained(in_order(measures, ties, ranks)[0], judged, run, query_id)
+    chosen = in_order(measures, ties, ranks)
+    if against is not None:
+        compared = compare_rankings(chosen, judged, run, against, query_id)
+        show(str(compared) if output == "table" else _ranking_text(compared, output, places))
+        return
+    found = explained(chosen[0], judged, run, query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
         last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
@@ -133,6 +262,16 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
         texts = head.index("doc_id") + 1  # left-aligned
         values: list[tuple[list[str], list[Any]]] = [(row[:texts], row[texts:]) for row in cells]
         show(FORMATS[output](Leaderboard(head[:texts], head[texts:], values), places))
+
+
+def _ranking_text(compared: RankingComparison, output: str, places: int) -> str:
+    frame, labels = compared.to_frame(), ["run", "rank", "doc_id", "level", "other_rank"]
+    if output == "jsonl":
+        rows: list[dict[Any, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        return "\n".join(json_line(row, places) for row in rows)
+    known = {name: frame[name].map("{:g}".format, na_action="ignore").astype(object) for name in labels[3:]}
+    frame = frame.assign(**{name: values.where(values.notna(), "") for name, values in known.items()})
+    return frame_text(frame.set_index(labels), labels, output, places)
 
 
 _TASKS = ("focused", "relevant-in-context", "best-in-context")

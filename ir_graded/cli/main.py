@@ -20,18 +20,18 @@ from ir_graded._version import __version__
 from ir_graded.errors import CoverageWarning, GradedError, printable
 
 from .compare import answers, compare
-from .evaluate import demo, evaluate, explain, passages
+from .evaluate import demo, evaluate, explain, passages, verify
 from .measures import measures
 from .report import report
-from .statistics import across, judgments, meta, plan, ranks, rbo, significance, statistics
+from .statistics import across, judgments, meta, plan, pool, ranks, rbo, significance, statistics
 from .trec_eval import trec_eval
 
 #: Options by the parameters they set, which messages name.
 _OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        *("alpha", "baseline", "confidence", "correction", "depth", "difference", "n_resamples", "n_samples"),
-        *("power", "ranks", "test", "ties", "tolerance", "top_k"),
+        *("alpha", "baseline", "confidence", "correction", "depth", "difference", "model", "n_resamples"),
+        *("n_samples", "power", "ranks", "strata", "test", "ties", "tolerance", "top_k"),
     )
 } | {"rng": "--seed"}
 #: A parameter with its value, or one whose name is not an English word. After a colon it is one of a measure.
@@ -78,6 +78,7 @@ def commands() -> None:
 for command in (
     *(
         evaluate,
+        verify,
         answers,
         compare,
         ranks,
@@ -89,6 +90,7 @@ for command in (
         plan,
         judgments,
         statistics,
+        pool,
     ),
     *(measures, passages, demo, report, trec_eval),
 ):
@@ -98,7 +100,7 @@ for command in (
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with code 0, or with code 2 and one line on stderr after an error.
 
-    ``compare`` and ``passages check`` also exit with 1.
+    ``compare``, ``verify`` and ``passages check`` also exit with 1.
     """
     if sys.stdout is None:
         _fail("standard output is closed: redirect it to /dev/null if you do not need it")

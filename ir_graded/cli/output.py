@@ -15,7 +15,8 @@ import numpy as np
 
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
-from ir_graded.evaluation.scores import Scores, in_latex, in_markdown
+from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.tables import ALL_DIGITS, decimal, in_latex, in_markdown
 from ir_graded.meta.differences import p_text
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 #: Topic in the rows of aggregates, as in trec_eval.
 ALL_TOPICS = "all"
-_ALL_DIGITS = -1
 #: Columns of p-values.
 P_VALUES = ("p", "p_corrected", "p_first", "q_p")
 
@@ -93,16 +93,16 @@ def places(value: float | str, digits: int) -> str:
     """Return a value with some decimal places, or all digits for -1; text and integers are unchanged."""
     if isinstance(value, (str, int)):
         return str(value)
-    return repr(value) if digits == _ALL_DIGITS else f"{value:.{digits}f}"
+    return decimal(value, digits)
 
 
-def json_line(record: Mapping[str, Any], digits: int = _ALL_DIGITS) -> str:
+def json_line(record: Mapping[str, Any], digits: int = ALL_DIGITS) -> str:
     """Return a JSON object in one line, with null for numbers that are not finite, and escapes."""
 
     def known(value: Any) -> Any:
         if not isinstance(value, float):
             return value
-        value = value if digits == _ALL_DIGITS else round(value, digits)
+        value = value if digits == ALL_DIGITS else round(value, digits)
         return value if math.isfinite(value) else None
 
     text = json.dumps({name: known(value) for name, value in record.items()}, ensure_ascii=False)

@@ -15,7 +15,7 @@ import click
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.evaluate import evaluate
-from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.scores import read_scores
 from ir_graded.io.text import delimited_rows, read_text, uncompressed_name
 from ir_graded.measures.parsing import read_measure
 from ir_graded.meta.matrix import ScoreMatrix, matrices_by_measure
@@ -197,15 +197,7 @@ def _score_matrices(
     return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs)))
 
 
-def read_scores(path: str) -> Scores:
-    """Read the scores that ``--save`` wrote."""
-    try:
-        return Scores.from_json(Path(path).read_bytes())
-    except FileFormatError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-
-
-def prepare_folder(folder: str | None) -> None:
+def prepare_folder(folder: str | None, option: str = "--plot") -> None:
     """Create the folder for figures before any work. Raises an error if they cannot be written there."""
     if folder is None:
         return
@@ -213,27 +205,33 @@ def prepare_folder(folder: str | None) -> None:
 
     style.matplotlib()
     if not folder:
-        raise click.BadParameter("expected the name of a folder, found ''", param_hint="--plot")
+        raise click.BadParameter("expected the name of a folder, found ''", param_hint=option)
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise click.BadParameter(f"{folder} is a file, or is inside a file", param_hint="--plot") from None
+        raise click.BadParameter(f"{folder} is a file, or is inside a file", param_hint=option) from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise click.BadParameter(f"the folder {folder} is not writable", param_hint="--plot")
+        raise click.BadParameter(f"the folder {folder} is not writable", param_hint=option)
 
 
-def write_figures(figures: Mapping[str, Figure], folder: str) -> None:
+def write_figures(
+    figures: Mapping[str, Figure], folder: str, endings: tuple[str, ...] = ("png", "pdf")
+) -> None:
     """Draw all figures, then write them; if one cannot be drawn, no file changes."""
     drawn = {
         check_writable(Path(folder) / f"{name}.{ending}"): _drawn(figure, ending)
         for name, figure in figures.items()
-        for ending in ("png", "pdf")
+        for ending in endings
     }
     for place, content in drawn.items():
         write_whole(place, content)
 
 
 def _drawn(figure: Figure, ending: str) -> bytes:
+    if ending == "svg":
+        from ir_graded.plots.style import svg
+
+        return svg(figure).encode()
     content = io.BytesIO()
     figure.savefig(content, format=ending, bbox_inches="tight", dpi=200)
     return content.getvalue()

@@ -13,12 +13,14 @@ from ir_graded.errors import CoverageWarning, InputError, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
+from ir_graded.evaluation.pools import pool as pooled
+from ir_graded.evaluation.scores import read_scores
 from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
-from .output import ALL_TOPICS, FORMATS, Leaderboard, frame_text, show
+from .output import ALL_TOPICS, FORMATS, Leaderboard, frame_text, json_line, show
 from .sources import Source
 
 
@@ -285,7 +287,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
         if not name or not file or name in files:
             raise click.UsageError(f"{short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
-    scores = {name: sources.read_scores(file) for name, file in files.items()}
+    scores = {name: read_scores(file) for name, file in files.items()}
     found = statistics_of.across_collections(scores, baseline, **chosen)
     labels = ["run", "measure", "collection"]
     rows, summary = (table.set_index(labels[:n]) for table, n in ((found.to_frame(), 3), (found.summary, 2)))
@@ -326,3 +328,59 @@ def rbo(
     show(frame_text(found.to_frame(), ["run"], output, places, "other"))
     if folder is not None:
         sources.write_figures({"rbo": found.plot()}, folder)
+
+
+@click.command()
+@options.runs
+@options.of(pooled)
+@click.option("--judged", metavar="QRELS", help="Leave out the documents that QRELS judge.")
+@click.option(
+    "--strata",
+    metavar="K:SHARE,...",
+    help="Instead of --depth: draw this share of the documents whose best rank is at most K and above the K "
+    "before, for example 5:1,20:.2,100:.05.",
+)
+@click.option("--csv", "output", flag_value="csv", help="Write CSV with a header.")
+@click.option("--jsonl", "output", flag_value="jsonl", help="Write JSON Lines.")
+@options.quiet
+def pool(runs: tuple[str, ...], strata: str | None, output: str | None, **chosen: Any) -> None:
+    """List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.
+
+    Documents are shuffled within a topic. A line is TOPIC 0 DOCUMENT ?: with levels in place of the question
+    marks, these are qrels. With --strata it is TOPIC 0 DOCUMENT STRATUM LEVEL (sampleval) for each document
+    of the pool, where the level is -1 for documents outside the sample and ? for those to judge. CSV and JSON
+    Lines have the fields query_id, doc_id, stratum and iprob (inclusion probability), with --strata also
+    relevance (-1 or nothing).
+    """
+    shares: dict[Any, float] | None = None
+    if strata is not None:
+        pairs = [part.partition(":") for part in strata.split(",")]
+        try:
+            shares = {int(end): float(share) for end, _, share in pairs}
+        except ValueError:
+            shares = {}
+        if len(shares) < len(pairs):
+            raise click.BadParameter(
+                f"{short_repr(strata)} must be ranks, each once, with shares: for example 5:1,20:.2,100:.05",
+                param_hint="--strata",
+            )
+    table = pooled(list(runs), strata=shares, **chosen)
+    rows: list[dict[Any, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
+    if output == "csv":
+        lines = table.to_csv(index=False, lineterminator="\n").splitlines()
+    elif output == "jsonl":
+        lines = [*map(json_line, rows)]
+    else:
+        ids = (str(row[name]) for row in rows for name in ("query_id", "doc_id"))
+        if (broken := next((one for one in ids if len(one.split()) != 1), None)) is not None:
+            raise click.UsageError(f"the id {broken!r} has blanks: use --csv or --jsonl")
+        lines = [
+            " ".join(
+                [str(row["query_id"]), "0", row["doc_id"]]
+                + [str(row["stratum"])] * (strata is not None)
+                + ["?" if row.get("relevance") is None else "-1"]
+            )
+            for row in rows
+        ]
+    if lines:
+        show("\n".join(lines))

@@ -98,7 +98,7 @@ def test_latex_and_markdown_escape_cell_separators(files, run):
     _, markdown, _ = run("evaluate", "qrels.txt", "[a|b_c--.run", "-m", "Q", "-o", "markdown")
     rules = [line for line in latex.splitlines() if line.endswith("rule")]
     assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
-    assert r" {}[a\textbar{}b\_c-{}-.run & " in latex
+    assert "\n" + r"{}[a\textbar{}b\_c-{}-.run & \textbf{0.3667} & " in latex
     assert r"up\_to\_preferred" in latex
     assert r"| \[a\|b\_c--.run " in markdown
 
@@ -389,3 +389,35 @@ def test_wrong_calls_of_meta_are_rejected(files, matrices, run):
     assert_command_fails(run("meta", "qrels.txt", "poor.run", "-m", "Q"), "at least 2 systems")
     (files / "empty.csv").write_text("")
     assert_command_fails(run("meta", "--matrix", "empty.csv"), "empty.csv")
+
+
+@pytest.mark.parametrize("output", ["latex", "markdown"])
+def test_tables_for_papers_have_the_marks_of_the_api(files, run, output):
+    rng = np.random.default_rng(0)
+    topics = range(8)
+    (files / "q.txt").write_text(
+        "".join(f"{topic} 0 d{at} {at % 3}\n" for topic in topics for at in range(9))
+    )
+    for name, drift in (("up", 9.0), ("flat", 0.0)):
+        rows = [(t, d, drift * (d % 3) + rng.random()) for t in topics for d in range(9)]
+        (files / f"{name}.run").write_text("".join(f"{t} Q0 d{d} 0 {score} x\n" for t, d, score in rows))
+    command = ("evaluate", "q.txt", "up.run", "flat.run", "-m", "Q AP", "-o", output)
+    scores = ir_graded.evaluate(["Q", "AP"], "q.txt", ["up.run", "flat.run"])
+    write = getattr(scores, f"to_{output}")
+    for options, given in (
+        (("--baseline", "flat"), {"baseline": "flat"}),
+        (("--letters", "-p", "-1"), {"letters": True, "digits": -1}),
+    ):
+        code, out, _ = run(*command, *options)
+        assert (code, out.rstrip("\n")) == (0, write(**given))
+    assert {"latex": r"\dagger", "markdown": "†"}[output] in write(baseline="flat")
+    if output == "latex":
+        assert run(*command)[1].rstrip("\n") == write()
+
+
+@pytest.mark.parametrize("options", [("-o", "csv"), ("-o", "latex", "-q"), ("-o", "latex", "--estimates")])
+@pytest.mark.parametrize("mark", [("--baseline", "good"), ("--letters",)])
+def test_marks_that_no_table_shows_are_usage_errors(run, options, mark):
+    code, _, err = run(*BOTH, "-m", "Q", *options, *mark)
+    assert code == 2
+    assert "--baseline and --letters need -o latex or markdown" in err

@@ -45,7 +45,7 @@ def closer(scores: Scores, path: str) -> None:
 def wrong() -> None:
     # Each line is a type error; otherwise mypy reports an unneeded comment.
     ir_graded.evaluate(["Q"], {}, {}, ties=1)  # type: ignore[arg-type]
-    ir_graded.explain(3, {}, {}, "1")  # type: ignore[arg-type]
+    ir_graded.explain(3, {}, {}, "1")  # type: ignore[call-overload]
     ir_graded.report(["Q"], {}, {}, "page.html", levels=0.9)  # type: ignore[call-arg]
     meta.swap([], resample="jackknife")  # type: ignore[arg-type]
     ir_graded.sample().qrel  # type: ignore[attr-defined]  # noqa: B018
