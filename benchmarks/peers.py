@@ -32,6 +32,7 @@ TEN = ["P-measure", "Q", "O-measure", "P+", "NCU", "nERR@10", "AP", "nDCG@10", "
 SIXTEEN = [*TEN, "AWP", "NCU(stop='rb')", "Q@10", "R@100", "Rprec", "Success@10"]
 TWO = [AP, nDCG @ 10]
 UNJUDGED = ["nDCG@10", "P@10", "nERR@10", "AP@100", "Q@100"]
+SAMPLED = ["AP", "Q", "nDCG", "nDCG@10", "P@10"]
 SAMPLES = 200
 REPLICATES = 1000
 RANX_METRICS = ["map", "ndcg@10"]

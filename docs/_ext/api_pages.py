@@ -49,12 +49,16 @@ TASKS: dict[str, Task] = {
     "explain": Task(
         "Explain scores and write reports",
         "Show where a score comes from. See :doc:`/guide/looking_closer`.",
-        ("evaluation.explain", "reporting"),
+        ("evaluation.explain", "evaluation.rankings", "reporting"),
     ),
     "unjudged": Task(
         "Handle ties and unjudged documents",
-        "Show how much a score depends on ties and unjudged documents. See :doc:`/guide/ties-and-unjudged`.",
-        ("evaluation.ties", "evaluation.coverage", "evaluation.score_bounds", "evaluation.score_intervals"),
+        "Show how much a score depends on ties and unjudged documents, and choose documents to judge. See "
+        ":doc:`/guide/ties-and-unjudged`.",
+        (
+            *("evaluation.ties", "evaluation.coverage", "evaluation.score_bounds"),
+            *("evaluation.score_intervals", "evaluation.pools"),
+        ),
     ),
     "compare": Task(
         "Compare runs and test significance",
