@@ -8,7 +8,7 @@
 
   // ---------------------------------------------------------------- elements and numbers
 
-  const svgTags = new Set(["svg", "g", "rect", "line", "path", "circle", "text"]);
+  const svgTags = new Set(["svg", "g", "pattern", "rect", "line", "path", "circle", "text"]);
   function el(tag, props = {}, ...children) {
     const made = svgTags.has(tag)
       ? document.createElementNS("http://www.w3.org/2000/svg", tag)
@@ -828,9 +828,10 @@
     };
     return el("div", { class: "lists" },
       el("div", { class: "heads" }, el("p", {}, sum(first, S.a)), el("p", {}, `${common} of ${n} documents in both`), el("p", {}, sum(second, S.b))),
-      picture(width, row * n + 8, `First ${n} documents of ${D.runs[S.a]} and ${D.runs[S.b]}; the table below has them`, lines, entries(first, xa, "a", place), entries(second, xb, "b", { has: (doc) => own.has(doc) })),
+      picture(width, row * n + 8, `First ${n} documents of ${D.runs[S.a]} and ${D.runs[S.b]}; the table below has them`, hatch(), lines, entries(first, xa, "a", place), entries(second, xb, "b", { has: (doc) => own.has(doc) })),
       levelKey());
   }
+  const hatch = () => el("pattern", { id: "hatch", width: 3, height: 3, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, el("line", { x1: 0.5, x2: 0.5, y1: 0, y2: 3, class: "hatch" }));
   const levelKey = () => {
     const shade = shades();
     return el("p", { class: "key legend" }, D.lists.levels.map((level, place) => [el("i", { class: `square ${shade({ level, place })}` }), `level ${level} `]).reverse(), el("i", { class: "square unjudged" }), `unjudged ${D.lists.adds ? `\u00b7 Bar: what the document adds to ${D.measures[0]}; grey id: not in the other list` : ""}`);
@@ -897,6 +898,7 @@
   });
   document.body.append(el("datalist", { id: "names" }, D.runs.map((name) => el("option", { value: name }))));
   document.documentElement.classList.add("js");
+  document.documentElement.classList.toggle("queries", Boolean(D.queries));
   const linked = location.hash !== "";
   restore();
   draw();
