@@ -460,6 +460,16 @@ def test_print_has_all_views_on_few_pages(show, pages):
     assert pages_of(page.pdf(prefer_css_page_size=True)) <= 9
 
 
+def test_print_shows_intervals_and_all_columns(show, pages):
+    page = show(pages / "covid.html", 720)  # about the width of A4
+    page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    # Browsers leave out backgrounds otherwise, of which intervals and bars consist.
+    exact = "e => getComputedStyle(e).printColorAdjust || getComputedStyle(e).webkitPrintColorAdjust"
+    assert page.locator("#board .axis .bar").first.evaluate(exact) == "exact"
+    assert page.evaluate("() => board.offsetWidth <= board.parentElement.clientWidth + 1")
+
+
 @needs_shared_data
 @pytest.mark.filterwarnings("ignore:Run 'uab.idf' lacks:ir_graded.CoverageWarning")
 def test_a_hundred_runs_are_small_quick_and_print_on_twelve_pages(show, tmp_path, complaints):

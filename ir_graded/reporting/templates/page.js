@@ -692,6 +692,14 @@
   function rankScatter(from, to, moved, named) {
     const [size, left] = [620, 30];
     const at = (rank) => left + ((size - left - 12) * (rank - 1)) / Math.max(1, R - 1);
+    // The height of a label, below those that it would hide.
+    const labels = [];
+    const free = (x, y, width) => {
+      const [start, stop] = [Math.min(x, x + width), Math.max(x, x + width)];
+      while (labels.some((one) => Math.abs(one.y - y) < 11 && start < one.stop && one.start < stop)) y += 11;
+      labels.push({ start, stop, y });
+      return y;
+    };
     const marks = [1, ...ticks(1, R, 4).filter((x) => x > 1 && x < R - R / 12 && Number.isInteger(x)), R];
     return picture(
       size, size, `Ranks of the runs by ${D.measures[from]} and ${D.measures[to]}`,
@@ -707,14 +715,15 @@
           shown && el("line", { x1: x, x2: x, y1: x, y2: y, class: `stem-${side}` }),
           el("circle", { cx: x, cy: y, r: shown ? 4 : 2.8, class: shown ? `fill-${side}` : "fill-grey" }),
           (run === S.a || run === S.b) && el("circle", { cx: x, cy: y, r: 7, class: run === S.a ? "ring-a" : "ring-b" }),
-          shown && label(end ? x - 7 : x + 7, y + 4, D.runs[run], { "text-anchor": end ? "end" : "start" }));
+          shown && label(end ? x - 7 : x + 7, free(x, y + 4, (end ? -6 : 6) * D.runs[run].length), D.runs[run], { "text-anchor": end ? "end" : "start" }));
       }),
     );
   }
   function slopes() {
     const runs = R > 30 ? [...new Set([S.a, S.b, ...S.pins])] : all(R);
-    const room = 8 + 6.4 * Math.max(...runs.map((run) => D.runs[run].length));
-    const [height, left, right] = [Math.max(150, Math.min(15 * R + 40, 480)), 30, Math.min(220, room)];
+    const named = (run) => (D.runs[run].length > 60 ? `${D.runs[run].slice(0, 59)}\u2026` : D.runs[run]);
+    const right = 8 + 6.4 * Math.max(...runs.map((run) => named(run).length));
+    const [height, left] = [Math.max(150, Math.min(15 * R + 40, 480)), 30];
     const width = left + right + Math.max(200, 78 * (M - 1));
     const x = (m) => left + ((width - left - right) * m) / (M - 1);
     const y = (rank) => 26 + ((height - 40) * (rank - 1)) / Math.max(1, R - 1);
@@ -729,7 +738,7 @@
         return el("g", { class: "hit", ...tipped(D.runs[run]), onclick: () => openRun(run) },
           el("path", { d: all(M).map((m) => `${m ? "L" : "M"}${x(m)} ${y(ranks[m][run])}`).join(""), class: `stroke-${side}` }),
           all(M).map((m) => el("circle", { cx: x(m), cy: y(ranks[m][run]), r: 2.6, class: `fill-${side}` })),
-          label(x(M - 1) + 7, ends.get(run) + 4, D.runs[run], { class: `text-${side}` }));
+          label(x(M - 1) + 7, ends.get(run) + 4, named(run), { class: `text-${side}` }));
       }),
     );
   }
