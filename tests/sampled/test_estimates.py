@@ -172,6 +172,7 @@ FEW_JUDGED = "ignore:(.*strata have|No document was judged):ir_graded.CoverageWa
     FEW_JUDGED,
     "ignore:No document of the qrels:ir_graded.CoverageWarning",
     "ignore:Run:ir_graded.CoverageWarning",
+    "ignore:.* of method 0:ir_graded.SampledJudgmentsWarning",
 )
 @pytest.mark.parametrize("seed", range(400))
 def test_estimates_and_standard_errors_equal_the_reference(seed):
