@@ -17,6 +17,8 @@ from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import with_comment
 from ir_graded.evaluation.unjudged import score_bounds
 from ir_graded.evaluation.verification import verify as verified
+from ir_graded.io.sources import find_run
+from ir_graded.meta.matrix import number_of
 
 from . import options
 from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
@@ -45,7 +47,10 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @options.nuggets
 @options.groups
 @click.option(
-    "--baseline", metavar="RUN", help="With -o latex or markdown, mark runs that differ from this one."
+    "--baseline",
+    metavar="RUN",
+    help="With -o latex or markdown, mark runs that differ from this one; with --unjudged differences, show "
+    "its pairs only.",
 )
 @click.option(
     "--letters", is_flag=True, help="With -o latex or markdown, mark which runs each run beats, by letters."
@@ -113,7 +118,12 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     options.save_scores(scores, save)
     if unjudged == "differences":
         labels = ["run_a", "run_b", "measure"]
-        frame = found.differences().to_frame().set_index(labels)
+        frame = found.differences().to_frame()
+        if baseline is not None:
+            name = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
+            number_of(name, scores.runs, "baseline")
+            frame = frame[(frame["run_a"] == name) | (frame["run_b"] == name)]
+        frame = frame.set_index(labels)
         text = frame_text(frame, labels, output, places)
     elif baseline is not None or letters or (output == "latex" and not (by_topic or more)):
         write = scores.to_latex if output == "latex" else scores.to_markdown
@@ -148,10 +158,10 @@ def _check_modes(given: dict[str, Any]) -> None:
     if given["by_topic"] and unjudged == "differences":
         raise click.UsageError("--unjudged differences are of means: leave out --by-topic")
     other = given["by_topic"] or unjudged or estimates or given["output"] not in {"latex", "markdown"}
-    if other and (given["baseline"] is not None or given["letters"]):
+    if other and (given["letters"] or (given["baseline"] is not None and unjudged != "differences")):
         raise click.UsageError(
-            "--baseline and --letters need -o latex or markdown, and exclude --by-topic, --unjudged and "
-            "--estimates"
+            "--baseline and --letters need -o latex or markdown, and exclude --by-topic, --unjudged bounds "
+            "or intervals, and --estimates; --baseline is also an option of --unjudged differences"
         )
 
 

@@ -340,18 +340,20 @@ def rbo(
     help="Instead of --depth: draw this share of the documents whose best rank is at most K and above the K "
     "before, for example 5:1,20:.2,100:.05.",
 )
-@click.option("--csv", "output", flag_value="csv", help="Write CSV with a header.")
-@click.option("--jsonl", "output", flag_value="jsonl", help="Write JSON Lines.")
+@click.option("--csv", is_flag=True, help="Write CSV with a header.")
+@click.option("--jsonl", is_flag=True, help="Write JSON Lines.")
 @options.quiet
-def pool(runs: tuple[str, ...], strata: str | None, output: str | None, **chosen: Any) -> None:
+def pool(runs: tuple[str, ...], strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -> None:
     """List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.
 
     Documents are shuffled within a topic. A line is TOPIC 0 DOCUMENT ?: with levels in place of the question
     marks, these are qrels. With --strata it is TOPIC 0 DOCUMENT STRATUM LEVEL (sampleval) for each document
-    of the pool, where the level is -1 for documents outside the sample and ? for those to judge. CSV and JSON
-    Lines have the fields query_id, doc_id, stratum and iprob (inclusion probability), with --strata also
-    relevance (-1 or nothing).
+    of the pool, where the level is -1 for documents outside the sample and ? for those to judge, at least two
+    of each stratum. CSV and JSON Lines have the fields query_id, doc_id, stratum and iprob (inclusion
+    probability), with --strata also relevance (-1 or nothing).
     """
+    if csv and jsonl:
+        raise click.UsageError("--csv and --jsonl exclude each other")
     shares: dict[Any, float] | None = None
     if strata is not None:
         pairs = [part.partition(":") for part in strata.split(",")]
@@ -366,9 +368,9 @@ def pool(runs: tuple[str, ...], strata: str | None, output: str | None, **chosen
             )
     table = pooled(list(runs), strata=shares, **chosen)
     rows: list[dict[Any, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
-    if output == "csv":
+    if csv:
         lines = table.to_csv(index=False, lineterminator="\n").splitlines()
-    elif output == "jsonl":
+    elif jsonl:
         lines = [*map(json_line, rows)]
     else:
         ids = (str(row[name]) for row in rows for name in ("query_id", "doc_id"))

@@ -352,7 +352,8 @@ class Sample:
                 warn_caller(
                     f"{single.size} of {N.size} strata have a single judged document of several, so standard "
                     f"errors are not known: the first is stratum {judgments.strata[single[0]]!r} of topic "
-                    f"{judgments.names[levels.topic[single[0]]]!r}."
+                    f"{judgments.names[levels.topic[single[0]]]!r}. Judge another document of it, at random, "
+                    "or join strata."
                 )
         elif pi is None:
             raise InputError(

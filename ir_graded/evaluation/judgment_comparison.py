@@ -12,6 +12,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result
+from ir_graded.core.facets import STRATUM
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints, whole_total
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
@@ -28,7 +29,7 @@ from ir_graded.meta.options import Seed, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
 from .answers import score_answers
-from .coverage import warn_caller
+from .coverage import LOWEST_JUDGED, warn_caller
 from .evaluate import Request
 from .provider import scorers_here
 
@@ -140,8 +141,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     """Compare judgments of the same topics, and the conclusions about runs that follow from them.
 
     Agreement is computed on the pairs of a topic and a document that both sets judge; levels below 0 count as
-    0. With runs, every pair of runs is tested under the reference and under each other set
-    (``ir_graded.meta.conclusions``).
+    0, or as not judged in a sample with strata. With runs, every pair of runs is tested under the reference
+    and under each other set (``ir_graded.meta.conclusions``).
 
     Of judgments with passages, the highlighted text is compared, too: with the characters A and B of level >=
     ``rel`` of a topic that is in both sets, ``F = 2 |A and B| / (|A| + |B|)`` and ``IoU = |A and B| / |A or
@@ -318,7 +319,7 @@ class _Union:
             )
         for name, table in tables.items():
             tables[name] = replace(table, value=_mapped(name, table.value, maps.get(name)))
-        prepared = {name: prepare_qrels(tables.get(name, qrels)) for name, qrels in sets.items()}
+        prepared = {name: prepare_qrels(tables.get(name, qrels), (STRATUM,)) for name, qrels in sets.items()}
         names = list(dict.fromkeys(topic for one in prepared.values() for topic in one.names))
         number = {topic: at for at, topic in enumerate(names)}
         parts = []
@@ -327,7 +328,9 @@ class _Union:
             label = one.levels.values[one.levels.level_index]
             label = label if tables else _mapped(name, label, maps.get(name))
             part = {"topic": topic, "doc_id": pl.Series(one.doc_ids, dtype=pl.String), "label": label}
-            parts.append(pl.DataFrame(part).with_columns(set=pl.lit(at)))
+            # In a sample, documents of the pool that were not judged have levels below 0.
+            judged = (label >= LOWEST_JUDGED) | (STRATUM.name not in one.levels.further)
+            parts.append(pl.DataFrame(part).filter(judged).with_columns(set=pl.lit(at)))
         rows = pl.concat(parts)
         keys = rows.select("topic", "doc_id").unique(maintain_order=True).sort("topic", maintain_order=True)
         placed = rows.join(keys.with_row_index("row"), on=["topic", "doc_id"])

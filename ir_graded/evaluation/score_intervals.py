@@ -141,6 +141,7 @@ class ScoreIntervals(Result):
         its 95% intervals contained the true difference, and 26% to 37% of those of bins.
 
         Raises:
+            InputError: there are fewer than two runs.
             ParameterError: there are fewer than two samples.
 
         Warns:
@@ -155,6 +156,8 @@ class ScoreIntervals(Result):
             ['run_a', 'run_b', 'measure', 'difference', 'low', 'high', 'settled']
         """
         runs = self.scores.runs
+        if len(runs) < 2:  # noqa: PLR2004  # of a pair
+            raise InputError(f"differences need two runs, found {len(runs)}")
         first, second = np.triu_indices(len(runs), 1)
         # One run at a time, as the differences of all pairs in all samples need much memory.
         parts = (self.samples[:, at, np.newaxis] - self.samples[:, at + 1 :] for at in range(len(runs)))

@@ -203,7 +203,8 @@ def of_sample(lines: Sequence[Sequence[str]]) -> str | None:
     raise ValueError(
         f"all lines have five fields, and no fifth field is above {_HIGHEST}: may be sampled judgments "
         "(topic 0 doc stratum level, or topic doc level method iprob) or INEX passages (topic Q0 file "
-        "rel_chars doc_len); name the format: format='sampleval', 'prel' or 'inex'"
+        "rel_chars doc_len); name the format (read_qrels with format='sampleval', 'prel' or 'inex'), or give "
+        "a CSV file with the columns query_id, doc_id, relevance and stratum or iprob"
     )
 
 

@@ -112,6 +112,14 @@ def test_negative_levels_agree_with_zero():
     assert found.agreement.to_frame()["value"].eq(1).all()
 
 
+def test_unjudged_documents_of_a_sample_are_not_compared():
+    rows = [("1", "a", 2, "1"), ("1", "b", -1, "1"), ("1", "c", 0, "1"), ("2", "d", 1, "1")]
+    sample = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "stratum"])
+    found = ir_graded.compare_judgments(sample, {"1": {"a": 2, "b": 1, "c": 0}, "2": {"d": 1}}, n_resamples=5)
+    assert found.agreement.confusion().to_numpy().sum() == 3
+    assert found.agreement.to_frame()["value"].eq(1).all()
+
+
 def test_equal_sets_of_one_level_agree():
     one = {"1": {"a": 1, "b": 1}, "2": {"c": 1}}
     for others in (one, {"b": one, "c": one}):

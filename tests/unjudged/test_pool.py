@@ -217,6 +217,7 @@ def test_judged_documents_are_left_out(call):
         (("--strata", "5:1,5:.5"), "must be ranks, each once, with shares"),
         (("--strata", "5"), "must be ranks, each once, with shares"),
         (("--strata", "5:2"), "must map the last rank"),
+        (("--depth", "5", "--csv", "--jsonl"), "--csv and --jsonl exclude each other"),
     ],
 )
 def test_wrong_calls_are_errors_of_one_line(call, options, words):

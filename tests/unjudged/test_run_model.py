@@ -308,7 +308,7 @@ def test_differences_of_bins_cause_a_warning():
 def test_one_run_has_no_differences():
     qrels, runs = hidden(runs=1)
     found = ir_graded.score_intervals("nDCG@10", qrels, runs, n_samples=5)
-    assert found.differences().to_frame().empty
+    assert error_message(ir_graded.InputError, found.differences) == "differences need two runs, found 1"
 
 
 def test_wrong_models_few_labels_and_few_runs():
@@ -379,6 +379,11 @@ def test_the_command_prints_differences(capsys, tmp_path):
     found = ir_graded.score_intervals("P@5", files[0], files[1:], n_samples=9, model="runs")
     got = pd.read_csv(io.StringIO(out))
     pd.testing.assert_frame_equal(got, found.differences().to_frame(), check_exact=True, check_dtype=False)
+    chosen = ("--unjudged", "differences", "--baseline", files[2])
+    code, out, _ = run_command(capsys, "evaluate", *files, *options, *chosen)
+    pairs, name = pd.read_csv(io.StringIO(out)), found.scores.runs[1]
+    assert len(pairs) == 9
+    assert ((pairs["run_a"] == name) | (pairs["run_b"] == name)).all()
     failed = run_command(capsys, "evaluate", *files, *options, "--unjudged", "differences", "--by-topic")
     assert_command_fails(failed, "leave out --by-topic")
 
