@@ -416,7 +416,6 @@ def topic_number(judgments: Judgments, query_id: Any) -> int:
         # Another number is not a misspelled one.
         there = "" if name.isdigit() else did_you_mean(name, judgments.names)
         raise InputError(
-            f"the qrels have no topic {name!r}, so it is left out of the evaluation; "
-            f"{there or f'they have {format_ids(judgments.names)}'}"
+            f"the qrels have no topic {name!r}; {there or f'they have {format_ids(judgments.names)}'}"
         )
     return judgments.number[name]

@@ -206,8 +206,8 @@ class Scores:
             parts: scores on the same topics, in any order.
 
         Raises:
-            InputError: there are no scores, topics differ, a run or a measure appears twice, or two parts
-                differ in runs and measures.
+            InputError: there are no scores, ``parts`` holds something else, topics differ, a run or a measure
+                appears twice, or two parts differ in runs and measures.
 
         Example:
             >>> import ir_graded
@@ -217,7 +217,10 @@ class Scores:
             >>> Scores.concat([by_q, ir_graded.evaluate("RR", qrels, {"second": run, "first": run})])
             Scores(2 runs, 1 topic, measures Q, RR)
         """
-        if not (given := [*parts]):
+        given: list[Scores] = [*parts] if isinstance(parts, Iterable) else [parts]
+        if not all(isinstance(one, cls) for one in given):
+            raise InputError(f"concat takes a list of Scores, not {short_repr(parts)}")
+        if not given:
             raise InputError("there are no scores to join")
         return reduce(_joined, given)
 

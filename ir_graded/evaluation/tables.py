@@ -52,6 +52,8 @@ def in_markdown(text: str) -> str:
 def _latex(
     head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str, booktabs: bool
 ) -> str:
+    if wrong := {*label} & {*"{}%\\#~^$&"}:
+        raise ParameterError(f"label={label!r} has {min(wrong)!r}, which LaTeX does not take in labels")
     top, middle, bottom = (rf"\{name}rule" if booktabs else r"\hline" for name in ("top", "mid", "bottom"))
     lines = [
         *(r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"),
@@ -169,6 +171,11 @@ def _shown(
     return runs, measures
 
 
+def _ended(caption: str) -> str:
+    """Return a caption that other sentences can follow."""
+    return f"{caption}." if re.search(r"[^.!?}]\Z", caption) else caption
+
+
 def _intervals_of(scores: Any, intervals: Any, rng: Seed) -> ConfidenceIntervals:
     from ir_graded.meta.intervals import ConfidenceIntervals, confidence_intervals
 
@@ -215,7 +222,7 @@ def table(  # noqa: PLR0913  # options of to_latex
     best = [rows[run][column] for column, run in enumerate(first)]
     shown, columns = _shown(scores, names, write.text)
     signs: dict[tuple[str, str], list[str]] = {(run, name): [] for name in scores.names for run in shown}
-    notes = [f"Mean scores over {len(scores.query_ids)} topics." if caption is None else caption]
+    notes = [f"Mean scores over {len(scores.query_ids)} topics." if caption is None else _ended(caption)]
     notes.append("Best values in bold.")
     compare = partial(differences, scores, test=test, correction=correction, alpha=alpha, rng=rng)
     if baseline is not None:

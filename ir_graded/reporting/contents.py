@@ -264,7 +264,9 @@ def query_texts(source: Any, query_ids: Iterable[Any]) -> list[str]:
     """Return the text of each topic, '' without one."""
     columns = ("query_id", "qid"), ("text", "query", "title")
     texts = _texts("queries", source, *columns, lambda dataset: dataset.queries_iter())
-    return [_shortened(texts.get(as_text(query_id), "")) for query_id in query_ids]
+    found = [_shortened(texts.get(as_text(query_id), "")) for query_id in query_ids]
+    _warn_of_none("queries", found)
+    return found
 
 
 def document_texts(source: Any, lists: Lists) -> dict[str, str]:
@@ -272,7 +274,9 @@ def document_texts(source: Any, lists: Lists) -> dict[str, str]:
     wanted = {doc_id for of_topic in lists.doc_ids for doc_id in of_topic}
     columns = ("doc_id", "docno"), ("text", "body", "title")
     texts = _texts("documents", source, *columns, lambda dataset: dataset.docs_store().get_many_iter(wanted))
-    return {doc_id: _shortened(texts[doc_id]) for doc_id in sorted(wanted & texts.keys())}
+    found = {doc_id: _shortened(texts[doc_id]) for doc_id in sorted(wanted & texts.keys())}
+    _warn_of_none("documents", found.values())
+    return found
 
 
 def _texts(
@@ -284,7 +288,7 @@ def _texts(
 ) -> dict[str, str]:
     """Return texts by id from a dict, a frame with some of these columns, a file of lines, or a dataset."""
     if isinstance(source, Mapping):
-        return {as_text(one): str(text) for one, text in source.items()}
+        return _checked(name, source.items())
     if is_frame(source):
         present = column_names(source)
         of_id, of_text = (next((one for one in names if one in present), None) for names in (ids, columns))
@@ -293,11 +297,13 @@ def _texts(
                 f"{name}: a frame needs the columns {' or '.join(ids)} and {' or '.join(columns)}; it has "
                 f"{', '.join(map(str, present))}"
             )
-        pairs = zip(list(source[of_id]), list(source[of_text]), strict=True)
-        return {as_text(one): str(text) for one, text in pairs}
-    if isinstance(source, (str, os.PathLike)) and Path(source).is_file():
+        return _checked(name, zip(list(source[of_id]), list(source[of_text]), strict=True))
+    if isinstance(source, (str, os.PathLike)) and Path(source).exists():
         lines = read_text(os.fspath(source)).decode(errors="replace").splitlines()
-        return dict(line.split("\t", 1) for line in lines if "\t" in line)
+        pairs = [(number, line.split("\t", 1)) for number, line in enumerate(lines, 1) if line.strip()]
+        if (wrong := next((number for number, pair in pairs if len(pair) == 1), None)) is not None:
+            raise InputError(f"{name}: {source}, line {wrong}: expected an id, a tab and a text")
+        return _checked(name, (pair for _, pair in pairs))
     try:
         dataset = load_dataset(source) if isinstance(source, str) else source
         return {str(one[0]): one.default_text() for one in read(dataset)}
@@ -306,6 +312,24 @@ def _texts(
             f"{name}: cannot read {short_repr(source)}; give a dict from id to text, a frame, or a dataset "
             f"of ir_datasets that has {name}, or its id"
         ) from None
+
+
+def _checked(name: str, pairs: Iterable[Iterable[Any]]) -> dict[str, str]:
+    """Return texts by id. Raises InputError if an id appears twice, or a text is not text."""
+    found: dict[str, str] = {}
+    for one, text in pairs:
+        key = as_text(one)
+        if key in found:
+            raise InputError(f"{name}: the id {short_repr(one)} appears twice")
+        if not isinstance(text, str):
+            raise InputError(f"{name}: the text of {short_repr(one)} is {short_repr(text)}; give text")
+        found[key] = text
+    return found
+
+
+def _warn_of_none(name: str, found: Iterable[str]) -> None:
+    if not any(found):
+        warn_caller(f"{name}: no id is among those of the report, so it shows no texts of {name}.")
 
 
 def _shortened(text: str) -> str:

@@ -328,3 +328,12 @@ def test_parquet_holds_the_frame(tmp_path):
     scores.to_parquet(tmp_path / "s.parquet")
     back = pd.read_parquet(tmp_path / "s.parquet")
     assert back.to_dict("list") == scores.to_frame().astype({"query_id": str}).to_dict("list")
+
+
+def test_labels_that_break_latex_are_rejected():
+    with pytest.raises(ParameterError, match="label='50%' has '%', which LaTeX does not take in labels"):
+        scored().to_latex(label="50%")
+
+
+def test_a_caption_ends_before_other_sentences():
+    assert "\\caption{Runs. Best values in bold.}" in scored().to_latex(caption="Runs")

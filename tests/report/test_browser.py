@@ -447,6 +447,50 @@ def test_text_has_contrast_and_is_large_enough(show, pages, view, dark):
     assert (paper == "rgb(255, 255, 255)") != dark
 
 
+def test_an_open_row_has_a_heading_for_each_cell(show, pages):
+    page = show(pages / "covid.html")
+    page.locator("#board tbody tr").first.click()
+    cells = "e => [...e.querySelectorAll('.opened tr')].map(row => row.cells.length)"
+    assert len({*page.locator("#board").evaluate(cells)}) == 1
+
+
+def test_the_browser_goes_back_to_the_view_before(show, pages):
+    page = show(pages / "covid.html")
+    page.locator("#tabs a", has_text="Topics").click()
+    page.locator(".heat-topics button").first.click()
+    assert page.evaluate(SHOWN) == ["topic"]
+    page.go_back()
+    assert page.evaluate(SHOWN) == ["topics"]
+    page.go_back()
+    assert page.evaluate(SHOWN) == ["runs"]
+
+
+def test_confidence_sets_are_shown_beside_ranks_of_their_measure_only(show, pages):
+    page = show(pages / "covid.html")
+    sets = page.locator("#board tbody .set")
+    assert sets.first.inner_text() != ""
+    page.get_by_label("Measure", exact=True).select_option("P-measure")
+    assert {*sets.all_inner_texts()} == {""}
+    assert page.locator("#board tr.first").count() == 0
+
+
+def test_part_of_a_name_chooses_the_best_run_with_it(show, pages):
+    page = show(pages / "covid.html", view="compare")
+    page.get_by_label("Run A").fill("bm25")
+    page.get_by_label("Run A").press("Enter")
+    names = [*ir_graded.evaluate("Q", ir_graded.sample().qrels, ir_graded.sample().runs).mean().index]
+    assert page.get_by_label("Run A").input_value() == next(name for name in names if "bm25" in name.lower())
+
+
+def test_numbers_on_axes_have_no_rounding_errors(show, pages):
+    page = show(pages / "covid.html", view="compare")
+    for name in ir_graded.sample().runs:
+        page.get_by_label("Run B").fill(name)
+        page.get_by_label("Run B").press("Enter")
+        texts = page.locator("#compare svg text").all_text_contents()
+        assert not [text for text in texts if re.search(r"\de", text)]
+
+
 def pages_of(pdf):
     return len(re.findall(rb"/Type\s*/Page[^s]", pdf))
 

@@ -26,7 +26,7 @@ from ir_measures import ScoredDoc
 import ir_graded
 from ir_graded._utils import atomic_files as files
 from ir_graded.cli.main import commands
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.reporting import contents, page
 
 # The runs lack topics on purpose.
@@ -515,6 +515,27 @@ def test_wrong_texts_are_rejected(tmp_path, options, message):
     with pytest.raises(InputError, match=message):
         made(tmp_path, **options)
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("queries", "words"),
+    [
+        ({"1": None}, "queries: the text of '1' is None; give text"),
+        ({1: "one", "1": "again"}, "queries: the id '1' appears twice"),
+        ("1 one\n", "line 1: expected an id, a tab and a text"),
+    ],
+)
+def test_texts_that_cannot_be_read_are_rejected(tmp_path, queries, words):
+    if isinstance(queries, str):
+        (tmp_path / "texts.tsv").write_text(queries, encoding="utf-8")
+        queries = tmp_path / "texts.tsv"
+    with pytest.raises(InputError, match=re.escape(words)):
+        made(tmp_path, queries=queries)
+
+
+def test_texts_of_other_topics_cause_a_warning(tmp_path):
+    with pytest.warns(CoverageWarning, match="queries: no id is among those of the report"):
+        made(tmp_path, queries={"x": "none"})
 
 
 def test_pages_of_scores_have_no_lists(tmp_path):

@@ -31,7 +31,8 @@
   const all = (n) => [...Array(n).keys()];
   const minus = (text) => text.replace("-", "\u2212");
   const known = (x) => x !== null && x !== undefined;
-  const fixed = (x, digits = 3) => (known(x) ? minus(x.toFixed(digits)) : "\u2013");
+  // Adding 0 makes 0 of -0.
+  const fixed = (x, digits = 3) => (known(x) ? minus(String((Number(x.toFixed(digits)) + 0).toFixed(digits))) : "\u2013");
   const signed = (x, digits = 3) => (x > 0 ? "+" : "") + fixed(x, digits);
   const percent = (x) => (known(x) ? `${Math.round(100 * x)} %` : "\u2013");
   const tick = (x) => minus(String(Number(x.toPrecision(3)))).replace(/^(\u2212?)0\./, "$1.");
@@ -55,7 +56,8 @@
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
     const found = [];
-    for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + step * 1e-9; x += step) found.push(x);
+    // Products and 12 digits, since sums would not reach 0 exactly.
+    for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) found.push(Number((n * step).toPrecision(12)) + 0);
     return found;
   }
 
@@ -70,7 +72,7 @@
   const views = ["runs", "compare", "topics", "measures", "topic", "unjudged", "computed"].filter(byId);
   function restore() {
     const [view, query] = location.hash.slice(1).split("?");
-    if (views.includes(view)) S.view = view;
+    S.view = views.includes(view) ? view : "runs";
     const given = new URLSearchParams(query ?? "");
     const place = (name, values, before) => {
       const at = values.indexOf(given.get(name));
@@ -85,8 +87,12 @@
   function keep() {
     const kept = new URLSearchParams({ a: D.runs[S.a], b: D.runs[S.b], m: D.measures[S.m], t: D.topics[S.t] });
     for (const run of S.pins) kept.append("pin", D.runs[run]);
-    history.replaceState(null, "", `#${S.view}?${kept}`);
+    // Views and topics are steps that the browser can go back from.
+    const isStep = S.view !== shownBefore.view || S.t !== shownBefore.t;
+    history[isStep ? "pushState" : "replaceState"](null, "", `#${S.view}?${kept}`);
+    shownBefore = { view: S.view, t: S.t };
   }
+  let shownBefore = {};
   function set(changes) {
     Object.assign(S, changes);
     keep();
@@ -153,9 +159,14 @@
       const input = el("input", {
         list: "names", value: D.runs[at], "aria-label": `Run ${which.toUpperCase()}`, autocomplete: "off",
         onchange: (event) => {
-          const found = D.runs.indexOf(event.target.value);
-          if (found < 0) event.target.value = D.runs[S[which]];
-          else set({ [which]: found });
+          // Part of a name chooses the best run that has it.
+          const typed = event.target.value.trim();
+          const exact = D.runs.indexOf(typed);
+          const found = exact >= 0 || !typed ? exact : best.find((one) => D.runs[one].toLowerCase().includes(typed.toLowerCase())) ?? -1;
+          if (found < 0) {
+            say(`No run has ${typed} in its name`);
+            event.target.value = D.runs[S[which]];
+          } else set({ [which]: found });
         },
         onfocus: (event) => event.target.select(),
       });
@@ -323,7 +334,7 @@
     );
     const head = el(
       "tr", {}, el("th", { scope: "col", class: "rank" }, "Rank"),
-      D.ranks && el("th", { scope: "col", class: "set", title: `Confidence set for the rank by ${D.measures[0]}` }, D.level),
+      D.ranks && el("th", { scope: "col", class: "set", title: `Confidence set for the rank by ${D.measures[0]}` }, S.m ? "" : D.level),
       sorts("name", "Run", { class: "name" }),
       shown.map((column) => sorts(column.key, column.name, { class: known(column.m) ? `measure${column.m === S.m ? " chosen" : ""}` : "extra" }, known(column.m) ? scale(column.m) : "")),
     );
@@ -333,7 +344,7 @@
       const row = boardRow(run, shown);
       return S.open.has(run) ? [row, openRow(run, 2 + (D.ranks ? 1 : 0) + shown.length)] : [row];
     });
-    const count = runs.length === R ? `${R} runs` : `${runs.length} of ${R} runs`;
+    const count = runs.length === R ? `${R} run${R === 1 ? "" : "s"}` : runs.length ? `${runs.length} of ${R} runs` : "no run has this in its name";
     const board = byId("board");
     const caption = el("caption", { id: "board-caption", class: "unseen" }, `Means of the runs with ${D.level} intervals; a row opens with Enter or a click.`);
     fill("board", caption, el("thead", {}, head), el("tbody", {}, rows));
@@ -370,10 +381,11 @@
     return el(
       "tr", {
         "data-run": run, tabindex: run === S.row ? 0 : -1,
-        class: [D.ranks?.first[run] && "first", pinned && "kept", run === D.baseline && "baseline"].filter(Boolean).join(" ") || null,
+        class: [D.ranks?.first[run] && !S.m && "first", pinned && "kept", run === D.baseline && "baseline"].filter(Boolean).join(" ") || null,
         onclick: () => { S.row = run; toggleOpen(run); },
       },
-      el("td", { class: "rank" }, String(ranks[S.m][run])), D.ranks && el("td", { class: "set" }, rankSet(run)),
+      // Confidence sets are of ranks by the first measure.
+      el("td", { class: "rank" }, String(ranks[S.m][run])), D.ranks && el("td", { class: "set" }, S.m ? "" : rankSet(run)),
       el("th", { scope: "row", class: "name" }, el("button", { type: "button", class: "opens", tabindex: -1, "aria-expanded": String(expanded) }, runName(run)), run === D.baseline && el("span", { class: "tag" }, "baseline"), el("span", { class: "pins" }, pick("a"), pick("b"), pin)), cells,
     );
   }
@@ -389,7 +401,7 @@
   }
 
   function openRow(run, span) {
-    const head = ["", "mean", D.level, D.sign && "to baseline", D.sign && "p", D.detectable && "detects"].filter(Boolean);
+    const head = ["measure", "mean", D.level, D.sign && "to baseline", D.sign && "p", D.detectable && "detects"].filter(Boolean);
     const lines = all(M).map((m) => el(
       "tr", {}, el("th", { scope: "row" }, D.measures[m]), el("td", {}, fixed(D.mean[m][run], 4)),
       el("td", {}, `${fixed(D.low[m][run])} to ${fixed(D.high[m][run])}`),
@@ -479,7 +491,8 @@
     const others = all(M).filter((one) => one !== m).map((one) => {
       const other = compared(one, a, b);
       const inside = known(other.low) ? ` [${signed(other.low)}, ${signed(other.high)}]` : "";
-      return [D.measures[one], link(signed(other.mean), () => set({ m: one })), el("small", {}, inside)];
+      const side = other.mean > 0 ? " of-a" : other.mean < 0 ? " of-b" : "";
+      return [D.measures[one], button(signed(other.mean), () => set({ m: one }), { class: `link${side}` }), el("small", {}, inside)];
     });
     const numbers = facts(
       [`A, mean ${D.measures[m]}`, el("span", { class: "of-a" }, fixed(D.mean[m][a]))],
@@ -687,7 +700,7 @@
     const matrix = el("table", { class: "tau" }, el("caption", {}, "Agreement of the rankings of the runs, Kendall\u2019s \u03c4. A cell chooses the pair."), el("thead", {}, el("tr", {}, el("td", {}), all(M - 1).map((m) => el("th", { scope: "col" }, D.measures[m])))), el("tbody", {}, cells));
     fill("measures", el("h2", {}, `Who gains under ${D.measures[to]} against ${D.measures[from]}`), pickers,
       el("div", { class: "two" }, el("figure", {}, el("figcaption", {}, `A point per run: rank by ${D.measures[from]} (across) and by ${D.measures[to]} (down)`), rankScatter(from, to, moved, new Set(moves.slice(0, 10)))),
-        el("div", {}, matrix, el("figure", {}, el("figcaption", {}, el("b", {}, R > 30 ? "Rank of A, B and pinned runs by each measure" : "Rank of all runs by each measure")), slopes()), list)));
+        el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Agreement of measures" }, matrix), el("figure", {}, el("figcaption", {}, el("b", {}, R > 30 ? "Rank of A, B and pinned runs by each measure" : "Rank of all runs by each measure")), slopes()), list)));
   }
   function rankScatter(from, to, moved, named) {
     const [size, left] = [620, 30];
@@ -893,7 +906,7 @@
     if (printing) for (const view of views) drawn[view]?.();
     else drawn[S.view]?.();
   }
-  addEventListener("hashchange", () => { restore(); draw(); });
+  for (const name of ["hashchange", "popstate"]) addEventListener(name, () => { restore(); shownBefore = { view: S.view, t: S.t }; draw(); });
   addEventListener("resize", () => { if (S.view === "topics") repaint(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   addEventListener("beforeprint", () => { printing = true; draw(); });
@@ -910,6 +923,7 @@
   document.documentElement.classList.toggle("queries", Boolean(D.queries));
   const linked = location.hash !== "";
   restore();
+  shownBefore = { view: S.view, t: S.t };
   draw();
   // The browser scrolls to the section of a linked view, which would hide the bar.
   if (linked) scrollTo(0, 0);
