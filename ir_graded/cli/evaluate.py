@@ -27,6 +27,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @click.command()
 @options.qrels
 @options.runs
+@options.query_ids
 @options.measures
 @click.option(
     "--unjudged",
@@ -67,6 +68,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: tuple[str, ...],
+    query_ids: str | None,
     measures: tuple[str, ...],
     unjudged: str | None,
     estimates: bool,
@@ -94,7 +96,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     --n-samples and --seed are options of --unjudged intervals and differences.
     """
     _check_modes(click.get_current_context().params)
-    read, files = options.read(measures), list(runs)
+    read, files = options.read(measures), options.with_query_ids(runs, query_ids)
     more: dict[str, More] = {}
     note, is_signed = "", False
     if unjudged == "bounds":
@@ -191,6 +193,7 @@ def _add_note(note: str, output: str) -> None:
 @click.argument("file")
 @options.qrels
 @options.runs
+@options.query_ids
 @options.of(verified)
 @options.lengths
 @options.intents
@@ -201,6 +204,7 @@ def verify(
     file: str,
     qrels: str,
     runs: tuple[str, ...],
+    query_ids: str | None,
     groups: tuple[str, ...],
     output: str,
     places: int,
@@ -212,7 +216,8 @@ def verify(
     options, rows of QRELS and of each RUN and all scores are compared. Rows may be in another order or
     format. A changed row cannot be named, because only a hash of the rows was saved.
     """
-    found = verified(file, options.judgments(qrels, None, None, groups), list(runs), **chosen)
+    files = options.with_query_ids(runs, query_ids)
+    found = verified(file, options.judgments(qrels, None, None, groups), files, **chosen)
     frame = found.to_frame().set_index("item")
     show(frame_text(frame.where(frame.notna(), ""), ["item"], output, places))
     return int(not found.agrees)
@@ -223,6 +228,7 @@ def verify(
 @options.qrels
 @click.argument("run")
 @click.argument("query_id")
+@options.query_ids
 @click.option("--against", metavar="RUN", help="Another run, whose ranking is shown beside that of RUN.")
 @options.ties
 @options.intents
@@ -234,6 +240,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     run: str,
     query_id: str,
+    query_ids: str | None,
     against: str | None,
     ties: str,
     ranks: str | None,
@@ -256,10 +263,11 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     judged = options.judgments(qrels, intents, nuggets, groups)
     chosen = in_order(measures, ties, ranks)
     if against is not None:
-        compared = compare_rankings(chosen, judged, run, against, query_id)
+        one, other = (options.with_query_ids([path], query_ids) for path in (run, against))
+        compared = compare_rankings(chosen, judged, one, other, query_id)
         show(str(compared) if output == "table" else _ranking_text(compared, output, places))
         return
-    found = explained(chosen[0], judged, run, query_id)
+    found = explained(chosen[0], judged, options.with_query_ids([run], query_ids), query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
         last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}

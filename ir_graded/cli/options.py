@@ -19,8 +19,8 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.sources import add_intents, add_nuggets, with_groups
-from ir_graded.io.text import standard_input
+from ir_graded.io.sources import add_intents, add_nuggets, named_runs, read_run, with_groups
+from ir_graded.io.text import read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
@@ -138,6 +138,12 @@ _EXAMPLE = "\"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\""
 qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
 optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
 runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+query_ids = click.option(
+    "--query-ids",
+    type=click.Path(),
+    help="For responses of a search engine in a list, as those of _msearch: the topic of each in every RUN, "
+    "one a line, in this order.",
+)
 measures = _measures(required=True, help=f"Measures separated by blanks: {_EXAMPLE}. Repeatable.")
 optional_measures = _measures(help="Measures separated by blanks. Repeatable.")
 ties = of(evaluate, only=["ties", "ranks"])
@@ -212,6 +218,14 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
     if note:
         warnings.warn(note, CoverageWarning, stacklevel=2)
     return judged
+
+
+def with_query_ids(runs: Iterable[str], path: str | None) -> Any:
+    """Return runs, those of responses with the topics in the file of ``--query-ids``."""
+    if path is None:
+        return [*runs]
+    ids = [line.strip() for line in read_text(path).decode().splitlines() if line.strip()]
+    return {name: read_run(run, query_ids=ids) for name, run in named_runs([*runs]).items()}
 
 
 def read(texts: Iterable[str]) -> list[Measure]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.command()
 @options.qrels
 @options.runs
+@options.query_ids
 @options.measures
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
 @options.of(of_report)
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 def report(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: tuple[str, ...],
+    query_ids: str | None,
     measures: tuple[str, ...],
     path: str,
     figures: str | None,
@@ -64,7 +66,8 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
         command += [word for one in values for word in (option.opts[0], str(one))]
     judged = options.judgments(qrels, intents, nuggets, groups)
     read = options.read(measures)
-    contents = write_report(read, judged, list(runs), path, **chosen, command=shlex.join(command))
+    files = options.with_query_ids(runs, query_ids)
+    contents = write_report(read, judged, files, path, **chosen, command=shlex.join(command))
     if figures is not None:
         write_figures(_drawn(contents), figures, ("pdf", "svg"))
     # Also where standard error is a file, in which there is no progress bar.

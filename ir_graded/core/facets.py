@@ -24,16 +24,29 @@ SWAPPED = "are the qrels and the run swapped?"
 LONGEST = 2**48
 
 QUEPID = ("query", "docid", "rating")
-#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid.
+#: Columns of Quepid's detailed export, which also has documents without a rating.
+QUEPID_DETAILED = ("Query Text", "Doc ID", "Rating")
+#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid. The last
+#: ones of runs have a rank in place of a score.
 CONVENTIONS = {
     "qrels": (
         ("query_id", "doc_id", "relevance"),
         ("qid", "docno", "label"),
         ("query-id", "corpus-id", "score"),
         QUEPID,
+        QUEPID_DETAILED,
     ),
-    "run": (("query_id", "doc_id", "score"), ("qid", "docno", "score"), ("query-id", "corpus-id", "score")),
+    "run": (
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "score"),
+        ("query_id", "doc_id", "rank"),
+        ("qid", "docno", "rank"),
+        ("Query Text", "Doc ID", "Doc Position"),
+    ),
 }
+#: Names of the value that are a rank.
+RANK_COLUMNS = frozenset({"rank", "Doc Position"})
 
 
 def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
@@ -191,6 +204,14 @@ STRATUM = Facet(
 STRATUM_OR_ITERATION = replace(STRATUM, other_names=(INTENT.name,))
 #: How documents were chosen for judging, in files with inclusion probabilities.
 METHOD = Facet(*("method", "document", "number", "methods"), may_lack=True)
+
+#: Position of each row of a run within its topic, which ranks documents with equal scores.
+POSITION = Facet(
+    *("position", "row", "number", "positions"),
+    of=("run",),
+    is_valid=lambda values: (values >= 0) & (values <= LONGEST) & (values == np.floor(values)),
+    valid=f"a whole number from 0 to {LONGEST}",
+)
 
 #: All declared columns, in the order in which frames have them.
 FACETS = (ASPECTS, CLASS, METHOD, INCLUSION, STRATUM, INTENT, PROBABILITY, INTENT_TYPE, IMPORTANCE, SPAN)

@@ -62,6 +62,7 @@ class Matched(Ranked):
         rows: the rows with passages, ranked as rows, where measures need them.
         further: by name the further columns of the run that measures need, with a value for each document.
         row: rank of its first row among the rows of the topic, where the run holds passages.
+        by_position: whether some rows have equal scores and are ranked by their positions.
     """
 
     document: Ints
@@ -74,9 +75,10 @@ class Matched(Ranked):
     rows: PassageRows | None = None
     further: Mapping[str, Floats] = field(default_factory=dict)
     row: Ints | None = None
+    by_position: bool = False
 
     APART = frozenset({"topic", "length", "retrieved", "rows"})
-    SHARED: ClassVar[Join] = {"is_flat": all}
+    SHARED: ClassVar[Join] = {"is_flat": all, "by_position": any}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ class JudgedRun(Ranked):
 
     Attributes:
         topic: topic of each document, ascending.
-        rank, document, ties, is_flat, retrieved, rows, further, row: as in :class:`Matched`.
+        rank, document, ties, is_flat, retrieved, rows, further, row, by_position: as in :class:`Matched`.
         level_index: position of its level in ``Levels.values``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
         n_unknown: number of topics of the run that are not in the qrels.
@@ -105,9 +107,10 @@ class JudgedRun(Ranked):
     further: Mapping[str, Floats] = field(default_factory=dict)
     row: Ints | None = None
     again: Bools | None = None
+    by_position: bool = False
 
     APART = frozenset({"retrieved", "rows"})
-    SHARED: ClassVar[Join] = {"n_retrieved": sum, "n_unknown": sum, "is_flat": all}
+    SHARED: ClassVar[Join] = {"n_retrieved": sum, "n_unknown": sum, "is_flat": all, "by_position": any}
 
     @classmethod
     def of(cls, levels: Levels, parts: Sequence[Matched], n_unknown: int = 0) -> JudgedRun:

@@ -81,6 +81,8 @@ class RunCoverage:
     on_ranks: tuple[str, ...]
     #: None if they have to be counted first.
     shares: Shares | None
+    #: Whether the positions of documents rank those with equal scores.
+    by_position: bool = False
 
     @classmethod
     def of(
@@ -96,7 +98,7 @@ class RunCoverage:
             examples = "" if judged.topic.size or not retrieved else _examples(judgments, matched)
         is_tie = found.is_flat and int(found.n_retrieved.max(initial=0)) > 1
         note = note_on_ranks(judgments, found, by_default or {})
-        return cls(retrieved, found.n_unknown, missing, examples, is_tie, note, shares)
+        return cls(retrieved, found.n_unknown, missing, examples, is_tie, note, shares, found.by_position)
 
 
 def note_on_ranks(
@@ -225,10 +227,18 @@ class Coverage:
         nothing = {name: run.nothing_judged for name, run in of.items() if run.nothing_judged}
         unjudged = {name: f"has no judged document ({clause})" for name, clause in nothing.items()}
         yield from of_runs(unjudged, "has no judged document", "have no judged document")
-        effect = "only their ids determine the ranks" if self.by_id else "it gives no ranking"
-        words = f"gives all documents of a topic the same score, so {effect}"
-        tied = dict.fromkeys([name for name, run in of.items() if run.is_tie], words)
+        same = "gives all documents of a topic the same score, so "
+        tied = {name: same + self._effect(run) for name, run in of.items() if run.is_tie}
         yield from of_runs(tied, "gives equal scores", "give equal scores")
+        words = "has documents with equal scores, which are ranked by their given positions, not by id"
+        given = [name for name, run in of.items() if self.by_id and run.by_position and not run.is_tie]
+        one, several = "ranks equal scores by position", "rank equal scores by position"
+        yield from of_runs(dict.fromkeys(given, words), one, several)
+
+    def _effect(self, run: RunCoverage) -> str:
+        if not self.by_id:
+            return "it gives no ranking"
+        return f"only their {'given positions' if run.by_position else 'ids'} determine the ranks"
 
     def _lack(self, run: RunCoverage) -> str:
         lack = (
@@ -252,16 +262,20 @@ ABOVE_0 = float(np.nextafter(0.0, 1.0))
 def notes_without_relevant(
     lowest_rels: Mapping[Measure, float], highest: float, source: str = "the qrels"
 ) -> list[str]:
-    """Return a sentence for each lowest relevant level of measures that is above the highest level."""
+    """Return sentences on the lowest relevant levels of measures that are above the highest level."""
     without: dict[float, list[str]] = {}
     for measure, rel in lowest_rels.items():
         if highest < rel < np.inf:
             without.setdefault(rel, []).append(str(measure))
-    return [
+    notes = [
         f"No document of {source} has a level {f'of {rel:g} or more' if rel > ABOVE_0 else 'above 0'}, "
         f"so nothing is relevant for {', '.join(names)}."
         for rel, names in without.items()
     ]
+    if notes and highest > 0:  # as levels from clicks
+        level = repr(float(highest)).removesuffix(".0")
+        notes.append(f"The highest level is {level}: set rel to at most this, as in rel={level}.")
+    return notes
 
 
 def of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar
-from ir_graded.core.facets import INTENT, SPAN
+from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.sources import (
     add_intents,
@@ -102,9 +102,10 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             paths, or a mapping from names to runs. A run from a path is named after its file; a folder gives
             one run per file.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
-        ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval; 'expected', the
-            mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It applies
-            to all measures that depend on the order and do not set ``ties`` themselves.
+        ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval, or by position
+            in a run that has positions, such as responses of search engines (see ``read_run``); 'expected',
+            the mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It
+            applies to all measures that depend on the order and do not set ``ties`` themselves.
         ranks: ranks of a run with passages count 'documents', each at its best row, or 'rows', of which the
             first of a document counts and the later ones are not relevant. By default documents, with a
             warning where that changes the rank of a relevant one. It applies to all measures that do not set
@@ -393,6 +394,8 @@ class Request:
         check(results)
         coverage = self._coverage(found, _note_on_budgets([*self.runs], filled))
         coverage.warn()
+        if self.origin.options["ties"] == TIES.default and any(run.by_position for run in found):
+            self.origin = replace(self.origin, options=self.origin.options | {"ties": POSITION.name})
         values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         query_ids = tuple(self.judgments.query_ids)
         scores = Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage, self.origin)

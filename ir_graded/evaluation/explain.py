@@ -17,6 +17,7 @@ from ir_graded.errors import MOST_IDS, InputError, printable
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
+from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measure
 
 from .evaluate import Request
@@ -249,6 +250,9 @@ def explain(
         columns = _columns(judgments, scorer, views, found, mine)
     score, relevant = float(scorer.score_with_ties(views)[topic]), int(found.view.R[topic])
     notes = _notes(found, topic, seen, retrieved, score)
+    tied = judged_run.ties is not None and judged_run.ties.tied[judged_run.topic == topic] > 1
+    if judged_run.by_position and scorer.ties == TIES.default and np.any(tied):
+        notes.append("Documents with equal scores are in the order of their given positions.")
     if "documents" in columns:
         notes.append("Documents with equal scores are one row; it adds the mean over all their orders.")
     (run_name,), query_id = request.runs, judgments.query_ids[topic]

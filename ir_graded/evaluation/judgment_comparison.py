@@ -270,10 +270,10 @@ def _compare_assignments(
 
 def _named_sets(a: Any, b: Any) -> dict[str, Any]:
     """Return the sets of judgments by name, the reference first."""
-    (name, reference), *more = named_runs(a).items()
+    (name, reference), *more = named_runs(a, "qrels").items()
     if more:
         raise InputError("the reference must be one set of judgments; give several other sets as b")
-    others = named_runs(b)
+    others = named_runs(b, "qrels")
     others = {"b": others["run"]} if list(others) == ["run"] else others
     name = "a" if name == "run" or name in others else name
     while name in others:

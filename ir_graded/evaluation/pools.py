@@ -85,7 +85,9 @@ def pool(
         number = pl.Series(range(len(rows.names)), dtype=pl.Int64)
         names = pl.DataFrame({"number": number, "topic": pl.Series(rows.names, dtype=pl.String)})
         columns = {"number": rows.topic, "doc_id": rows.doc_id, "score": comparable(rows.score)}
-        ranked = pl.DataFrame(columns).sort("number", "score", "doc_id", descending=[False, True, True])
+        tie = rows.doc_id if rows.position is None else pl.Series(-rows.position)
+        ranked = pl.DataFrame({**columns, "tie": tie})
+        ranked = ranked.sort("number", "score", "tie", descending=[False, True, True])
         ranked = ranked.with_columns(best=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("number"))
         found = ranked.filter(pl.col("best") <= last).join(names, on="number")
         return dict(zip(rows.names, rows.query_ids, strict=True)), found.select("topic", "doc_id", "best")

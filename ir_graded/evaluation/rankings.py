@@ -45,8 +45,8 @@ class FirstDocuments:
 
     Attributes:
         topic: number of the topic of each document in the qrels, shape ``(documents,)``.
-        rank: its rank, from 1; documents with equal scores are by doc_id descending. Of passages, each
-            document has the rank of its best row.
+        rank: its rank, from 1; documents with equal scores are by doc_id descending, or by position if the
+            run has positions. Of passages, each document has the rank of its best row.
         doc_id: the documents.
         level: their levels; NaN for unjudged documents and for levels below 0.
         contribution: what each document adds to the score of its topic, shape ``(measures, documents)``. 0
@@ -310,10 +310,11 @@ def compare_rankings(
 ) -> RankingComparison:
     """Compare the rankings of two runs for a topic, document by document.
 
-    Documents are by score descending, those with equal scores by doc_id descending; of passages, each
-    document has the rank of its best row. Contributions are those of ``explain``: they sum to the score up to
-    rounding if the depth reaches all documents that the measure counts. They are missing (NaN) for measures
-    whose score is not a sum over documents, such as NumQ, and for ``ties='expected'`` in a topic with ties.
+    Documents are by score descending, those with equal scores by doc_id descending, or by position if the run
+    has positions; of passages, each document has the rank of its best row. Contributions are those of
+    ``explain``: they sum to the score up to rounding if the depth reaches all documents that the measure
+    counts. They are missing (NaN) for measures whose score is not a sum over documents, such as NumQ, and for
+    ``ties='expected'`` in a topic with ties.
 
     Args:
         measures: measure objects and strings of this package and of ir-measures.

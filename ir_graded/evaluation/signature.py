@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded._version import __version__
-from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY, Facet
+from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
 from ir_graded.errors import GradedError
 from ir_graded.io.sources import is_read_once, is_regular_file
 from ir_graded.io.values import as_text
@@ -45,6 +45,7 @@ class Signature:
         topics_hash: hash of the topics.
         options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
             and whether ``intents``, ``nuggets`` and ``lengths`` were given; empty if they are not known.
+            ``ties`` is 'position' if the positions of a run rank its documents with equal scores.
         seed: seed of random numbers, if any were used.
 
     Example:
@@ -130,6 +131,8 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
     table = any_table(kind, source)
     columns: dict[str, Any] = {"query_id": table.query_id, "doc_id": table.doc_id}
     columns["value"] = table.value if kind == "qrels" else comparable(table.value)
+    if kind == "run" and table.has(POSITION):
+        columns[POSITION.name] = table.numbers(POSITION)
     if table.passage is not None:
         columns |= {"start": table.passage.start, "length": table.passage.length}
     used = [one for one in facets if kind in one.of and one.kind != "span" and table.has(one)]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ir_graded._utils.results import Result
+from ir_graded.core.facets import POSITION
 from ir_graded.errors import ParameterError
 
 from .evaluate import evaluate
@@ -112,7 +113,7 @@ def verify(  # noqa: PLR0913  # options of evaluate
         raise ParameterError("verify recomputes scores of evaluate, but the saved scores are estimates")
     given = {"ties": ties, "ranks": ranks, "beyond": beyond}
     chosen = {name: was.options.get(name) if one is None else one for name, one in given.items()}
-    chosen = {name: one for name, one in chosen.items() if one not in {None, "default"}}
+    chosen = {name: one for name, one in chosen.items() if one not in {None, "default", POSITION.name}}
     options: dict[str, Any] = {**chosen, "intents": intents, "nuggets": nuggets, "lengths": lengths}
     again = evaluate(scores.measures, qrels, runs, progress=False, **options)
     rows = [*_of_signatures(was, now := again.signature), *_of_runs(scores, was, again, now)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from ir_graded.core.facets import FACETS, INCLUSION, METHOD, SPAN, VALUE_COLUMNS
-from ir_graded.errors import FileFormatError, InputError, ParameterError, cut
+from ir_graded.errors import FileFormatError, InputError, ParameterError, cut, format_ids
 
 from .._utils.threads import check_fork
 from .formats import (
@@ -32,7 +32,8 @@ from .formats import (
 )
 from .lines import LineNumbers, delimiter_of, no_rows, parse_lines, read_headed
 from .parquet import is_parquet, read_parquet
-from .records import DOCUMENTS, DocumentFormat, is_json, read_json
+from .records import DOCUMENTS, DocumentFormat, is_json, read_json, rows_of_json
+from .responses import is_ranked, ranked_table
 from .table import Further, Table, first_null, from_columns, from_frame, from_nested, from_records
 from .text import (
     Load,
@@ -44,21 +45,32 @@ from .text import (
 )
 
 
-def read_file(kind: str, path: str | os.PathLike[str], format: str | None = None) -> Table:
+def read_file(
+    kind: str,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    query_ids: Sequence[Any] | None = None,
+) -> Table:
     """Read a file of qrels or of a run.
 
     Args:
         kind: 'qrels' or 'run'.
         path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
         format: name of a text format; None to detect it by the number of fields of the first line.
+        query_ids: the topic of each response of a search engine, if these are not by topic.
     """
     check_fork()
+    if query_ids is not None:
+        where = os.fspath(path)
+        return ranked_table(kind, read_json(read_text(where), where), query_ids, where)
     if format is None and is_parquet(path):
         (piece,) = read_parquet(kind, path)
         return _of_parquet(kind, path, *piece)
     return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
 
 
+#: Column of snapshots of Quepid.
+_SNAPSHOT = "Snapshot Name"
 #: A line that begins with a number sign, and what follows the six fields of a line of a run.
 _COMMENT = re.compile(rb"\n[ \t]*#[^\n]*")
 _FURTHER = re.compile(rb"(\n[^\S\n]*(?:\S+[^\S\n]+){5}\S+)[^\n]*")
@@ -157,8 +169,10 @@ def _field(data: bytes, format: Format, name: str, path: str) -> pl.Series:
 def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
     """Read a text that names its fields: JSON, or columns with a header; None for other text."""
     if is_json(data):
-        content = read_json(kind, data, path)
-
+        content = read_json(data, path)
+        if is_ranked(content):
+            return ranked_table(kind, content, path=path)
+        content = rows_of_json(kind, content, path)
         read: Callable[..., Table] = from_nested if isinstance(content, Mapping) else from_records
         return read(kind, content, lambda row: f"{path}, item {row}")
     delimiter = delimiter_of(data, path)
@@ -168,6 +182,9 @@ def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
 def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
     """Read a text with a header; further columns of numbers, which are text, are converted on demand."""
     frame, lines, repeated = read_headed(kind, data, path, delimiter)
+    if _SNAPSHOT in frame.columns and frame[_SNAPSHOT].n_unique() > 1:
+        names = format_ids(frame[_SNAPSHOT].unique(maintain_order=True).to_list())
+        raise FileFormatError(f"{path}: has several snapshots of Quepid, {names}; keep the rows of one")
     declared = {name for facet in FACETS for name in (facet.name, *facet.other_names)}
     numbers = {facet.name for facet in FACETS if facet.kind == "number"}
 

@@ -18,7 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.core.facets import CONVENTIONS, QUEPID, SPAN, VALUE_COLUMNS, convention_of, missing
+from ir_graded.core.facets import (
+    CONVENTIONS,
+    QUEPID,
+    QUEPID_DETAILED,
+    RANK_COLUMNS,
+    SPAN,
+    VALUE_COLUMNS,
+    convention_of,
+    missing,
+)
 from ir_graded.errors import FileFormatError, cut, shortened
 
 from .formats import LETTERS, Format, Kind
@@ -315,11 +324,18 @@ def read_headed(
     rows, lines = delimited_rows(data, delimiter, path)
     names = [name.strip() for name in rows[0]]
     found = convention_of(kind, names)
-    if found == QUEPID:  # writes queries without ratings in a row of one field
-        given = [at for at, row in enumerate(rows) if len(row) > 1]
-        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
     if found is None:
         raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
+    if found in {QUEPID, QUEPID_DETAILED} or found[0] == QUEPID_DETAILED[0]:
+        # Quepid ends the row of a query without documents behind the query, and leaves out unknown ratings.
+        short = 1 if found == QUEPID else names.index(found[0]) + 1
+        value = names.index(found[2])
+        given = [
+            at
+            for at, row in enumerate(rows)
+            if len(row) != short and (kind == "run" or len(row) <= value or row[value].strip())
+        ]
+        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
     numeric = [found[2], *(SPAN.columns if {*SPAN.columns} <= {*names} else ())]
     used = [*found[:2], *numeric]
     if twice := [name for name in used if names.count(name) > 1]:
@@ -343,7 +359,7 @@ def read_headed(
     columns |= {"query_id": found[0], "doc_id": found[1]}
     frame = pl.DataFrame(
         {name: pl.Series(texts.get(of or name, ()), dtype=pl.String) for name, of in columns.items()}
-        | {VALUE_COLUMNS[kind]: values[:, 0]}
+        | {"rank" if kind == "run" and found[2] in RANK_COLUMNS else VALUE_COLUMNS[kind]: values[:, 0]}
         | dict(zip(numeric[1:], values.T[1:], strict=True))
     )
     return frame, lines, {name for name in columns if names.count(name) > 1}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ir_graded.core.facets import CONVENTIONS, SPAN, convention_of, missing as no_columns
+from ir_graded.core.facets import CONVENTIONS, RANK_COLUMNS, SPAN, convention_of, missing as no_columns
 from ir_graded.errors import FileFormatError, cut
 
 from .text import check_expansion, check_unchanged, errors_with_path
@@ -44,7 +44,8 @@ def read_parquet(
         schema = lazy.collect_schema()
         height = _number_of_rows(lazy)
     names = _names(kind, schema, path)
-    columns = lazy.select(names).rename(dict(zip(names, CONVENTIONS[kind][0], strict=False)))
+    value = "rank" if names[2] in RANK_COLUMNS else CONVENTIONS[kind][0][2]
+    columns = lazy.select(names).rename(dict(zip(names, (*CONVENTIONS[kind][0][:2], value), strict=False)))
     _check_size(height * _BYTES_OF_ROW, path)
 
     def column(name: str, begin: int, size: int) -> pl.Series:

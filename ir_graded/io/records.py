@@ -263,7 +263,8 @@ _KNOWN = {
     "qrels": "records with query_id, doc_id and relevance, a dict of dicts, judgments of OpenSearch "
     "(judgmentRatings), of _rank_eval (requests) or of Quepid (queries), or of LegalBench-RAG "
     "(tests or qa_result_list, with format='legalbench')",
-    "run": "records with query_id, doc_id and score, a dict of dicts, or results of LegalBench-RAG "
+    "run": "records with query_id, doc_id and score or rank, a dict of dicts, responses of Elasticsearch or "
+    "OpenSearch, lists of ids by query (query_id -> [doc_id, ...]), or results of LegalBench-RAG "
     "(qa_result_list, with format='legalbench')",
 }
 
@@ -288,9 +289,8 @@ def is_json(data: bytes) -> bool:
     return data[:256].lstrip()[:1] in {b"{", b"["}
 
 
-def read_json(kind: str, data: bytes, path: str) -> list[Any] | Mapping[Any, Any]:
-    """Read JSON, or JSON Lines with a record per line, as a list of records or a dict of dicts."""
-    content = _content(data, path)
+def rows_of_json(kind: str, content: Any, path: str) -> list[Any] | Mapping[Any, Any]:
+    """Return what ``read_json`` read as a list of records or a dict of dicts."""
     if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
         raise FileFormatError(f"{path}: {problem}")
     rated = _rated(content) if kind == "qrels" else None
@@ -314,7 +314,7 @@ def read_json(kind: str, data: bytes, path: str) -> list[Any] | Mapping[Any, Any
     raise FileFormatError(f"{path}: is JSON, {shown}; {hint}")
 
 
-def _content(data: bytes, path: str) -> Any:
+def read_json(data: bytes, path: str) -> Any:
     """Return the value of JSON; of JSON Lines, a list. Raises FileFormatError if it cannot be read."""
     try:
         try:

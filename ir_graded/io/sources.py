@@ -5,14 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import FACETS, INTENT, SPAN, VALUE_COLUMNS, is_record
+from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import (
     AS_COMPLETE,
@@ -24,6 +24,7 @@ from ir_graded.errors import (
 )
 
 from .records import is_ranx
+from .responses import is_ranked, ranked_table
 from .text import check_path, run_name, standard_input
 
 if TYPE_CHECKING:
@@ -105,8 +106,11 @@ def level_definitions(source: Any) -> dict[int, str]:
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}
 
 
-def table_of(kind: str, source: Any) -> Table:
-    """Return qrels or a run of any form except a dict of dicts as a table."""
+def table_of(kind: str, source: Any, query_ids: Sequence[Any] | None = None) -> Table:
+    """Return qrels or a run of any form except a dict of dicts as a table.
+
+    ``query_ids`` are the topics of responses of search engines that are not by topic.
+    """
     # These need Polars, which dicts do not.
     from .table import Table, from_object
 
@@ -116,17 +120,23 @@ def table_of(kind: str, source: Any) -> Table:
         if is_file(source):
             from .files import read_file
 
-            return read_file(kind, source)
+            return read_file(kind, source, query_ids=query_ids)
         source = _dataset(os.fspath(source))
+    if query_ids is not None or is_ranked(source):
+        return ranked_table(kind, source, query_ids)
     if is_dataset(source):
         source = iterate_rows(kind, source)
     return from_object(kind, source)
 
 
-def _read(kind: str, path: str | os.PathLike[str], format: str | None) -> Table:
+def _read(
+    kind: str, path: str | os.PathLike[str], format: str | None, query_ids: Sequence[Any] | None = None
+) -> Table:
     """Read a source whose format the user may have named."""
     if format is None:
-        return table_of(kind, path)
+        return table_of(kind, path, query_ids)
+    if query_ids is not None:
+        raise ParameterError(f"query_ids is for responses of search engines; leave out format={format!r}")
     from .files import read_file
 
     check_path(path)
@@ -190,8 +200,18 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
     return table
 
 
-def named_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names."""
+def named_runs(runs: Any, kind: str = "run") -> dict[str, Any]:
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
+
+    Responses of search engines become tables. With another ``kind``, the runs are sets of qrels.
+    """
+    if is_ranked(runs):
+        return {"run": table_of(kind, runs)}
+    named = _named(runs)
+    return {name: table_of(kind, run) if is_ranked(run) else run for name, run in named.items()}
+
+
+def _named(runs: Any) -> dict[str, Any]:
     if isinstance(runs, Mapping):
         if not runs:
             raise InputError(
@@ -234,7 +254,7 @@ def _is_run(value: Any) -> bool:
     """Return whether a value can only be a run, not the dict of a topic or a number in its place."""
     if isinstance(value, Mapping):
         # Checking one value is enough: either all are dicts of documents or all are scores.
-        return isinstance(next(iter(value.values()), None), Mapping)
+        return isinstance(next(iter(value.values()), None), Mapping) or is_ranked(value)
     return (
         is_ranx(value)
         or is_path_or_dataset_id(value)
@@ -296,7 +316,8 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
             'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of the last two is the
             position of the question, from 0. 'nuggetizer' is its output for retrieval, in JSON Lines with a
-            document a line: iteration is the text of a nugget, relevance 2, 1 or 0 its support.
+            document a line: iteration is the text of a nugget, relevance 2, 1 or 0 its support. The ratings
+            of a response of ``_rank_eval`` are detected.
 
     Returns:
         A row per judgment. Levels are int64 if all are whole numbers, else float64. Passages have one row
@@ -313,7 +334,8 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     Warns:
         SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1, documents of
             strata were not judged, or rows of prels were dropped.
-        CoverageWarning: an assignment of nuggetizer is another word than those for 2, 1 and 0.
+        CoverageWarning: an assignment of nuggetizer is another word than those for 2, 1 and 0, or a response
+            of ``_rank_eval`` holds ratings of retrieved documents only.
     """
     import pandas as pd
 
@@ -343,37 +365,65 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
 
 
 def read_run(
-    source: str | os.PathLike[str] | Any, *, format: str | None = None, rank: str = "score"
+    source: str | os.PathLike[str] | Any,
+    *,
+    format: str | None = None,
+    rank: str = "score",
+    query_ids: Sequence[Any] | None = None,
 ) -> pd.DataFrame:
     """Read a run as a frame with the columns query_id, doc_id (text) and score.
+
+    Responses of search engines, lists of ids and records with a rank in place of a score are ranked as given:
+    the column position, from 1, ranks documents with equal scores, here and in ``evaluate``.
 
     Args:
         source: a file (TREC ``topic Q0 doc rank score tag``, INEX FOL ``topic Q0 file rank rsv run_id
             start length`` or Genomics ``topic pmid rank score start length run_id``; plain, gzip,
             zstandard or xz; any spacing), or a dataset of ir_datasets or its id, whose scoreddocs are
             read. In INEX FOL the order of the lines is the ranking, so the score is minus the position
-            within the topic.
+            within the topic. Also responses of ``_search``, ``_msearch`` and ``_rank_eval`` of Elasticsearch
+            and OpenSearch, ``{query_id: response}`` or in a list, and ``{query_id: [doc_id, ...]}``, as
+            objects or in a JSON file.
         format: 'trec', 'inex' or 'genomics'; by default detected by the number of columns. If 'genomics' is
             given, the last field, run_id, may be missing. 'legalbench' reads the results of LegalBench-RAG in
             JSON, ranked in their order.
         rank: 'score', or 'column' to rank a run of format 'genomics' by its rank column, as in the official
             program: by rank, then pmid as text, start and length. The score is then minus the position within
             the topic.
+        query_ids: the topics of responses or lists of ids that are in a list, in this order.
 
     Returns:
-        A row per document. Passages have one row each, with the further columns start and length.
+        A row per document. Passages have one row each, with the further columns start and length. Where the
+        order given ranks equal scores, there is a column position.
 
     Raises:
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
-        InputError: the dataset does not exist, or it has no scoreddocs.
+        InputError: the dataset does not exist, or it has no scoreddocs; a response is an error, a hit has no
+            id, or there are not as many responses as ``query_ids``.
+        ParameterError: ``rank`` is not a valid word, or ``query_ids`` is given for another form.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
+
+    Warns:
+        CoverageWarning: a response timed out or lacks shards, or its scores are not in descending order, so
+            the positions are the ranking.
+
+    Example:
+        >>> import ir_graded
+        >>> hits = [{"_id": "d2", "_score": 1.5}, {"_id": "d9", "_score": 1.5}]
+        >>> ir_graded.read_run([{"took": 3, "hits": {"hits": hits}}], query_ids=["shoes"])
+          query_id doc_id  score  position
+        0    shoes     d2    1.5         1
+        1    shoes     d9    1.5         2
     """
     if rank not in {"score", "column"}:
         raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
     if rank == "column" and format != "genomics":
         raise ParameterError("rank='column' is for runs of format='genomics'")
-    table = _read("run", source, format)
-    return frame_of(_by_rank_column(table) if rank == "column" else table)
+    table = _read("run", source, format, query_ids)
+    frame = frame_of(_by_rank_column(table) if rank == "column" else table)
+    if table.has(POSITION):
+        frame[POSITION.name] = table.numbers(POSITION).astype(np.int64)
+    return frame
 
 
 def _by_rank_column(table: Table) -> Table:

@@ -22,6 +22,8 @@ from ir_graded.core.facets import (
     FACETS,
     INCLUSION,
     INTENT,
+    POSITION,
+    RANK_COLUMNS,
     SPAN,
     STRATUM,
     SWAPPED,
@@ -362,7 +364,12 @@ def _of_named(
     passage = [*map(get, SPAN.columns)] if {*SPAN.columns} <= {*names} else None
     if further is None:
         further = {name: partial(get, name) for name in names if name not in wanted}
-    return from_columns(kind, [*map(get, wanted)], place, passage, further)
+    table = from_columns(kind, [*map(get, wanted)], place, passage, further)
+    if kind != "run" or wanted[2] not in RANK_COLUMNS:
+        return table
+    rank = table.value
+    replace(POSITION, title=f"the {wanted[2]}").check(rank, table.in_kind)
+    return replace(table, value=-rank, further={**table.further, POSITION.name: lambda: pl.Series(rank)})
 
 
 def from_columns(

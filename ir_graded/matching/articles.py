@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ir_graded.core.facets import Facet
+from ir_graded.core.facets import POSITION, Facet
 from ir_graded.core.passages import PassageRows, Spans, order_of
 from ir_graded.core.ranking import Groups, order_numbers
 from ir_graded.core.segments import Bools, Ints, ordinals
+from ir_graded.errors import InputError
 from ir_graded.io.table import Passage, Table, at_rows
 from ir_graded.io.values import describe_document
 
@@ -54,6 +55,11 @@ def articles_of(table: Table, topic: Ints) -> Articles | None:
     """Return the articles of a validated table; None if it has no passages."""
     if table.passage is None:
         return None
+    if table.kind == "run" and table.has(POSITION):
+        raise InputError(
+            "run: passages with equal scores are ranked by doc_id and start, so a run with passages cannot "
+            "have the column position; drop or rename this column"
+        )
     first, article = _articles(topic, table.doc_id)
     value = np.full(first.size, -np.inf)
     np.maximum.at(value, article, table.value)

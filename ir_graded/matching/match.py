@@ -14,6 +14,7 @@ from ir_graded._utils.threads import Result, processors
 from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
+from ir_graded.io.responses import is_ranked
 from ir_graded.io.sources import (
     ensure_rereadable,
     is_file,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     """Prepare qrels of any form, with the further columns that are wanted for measures."""
-    if isinstance(qrels, Mapping):
+    if isinstance(qrels, Mapping) and not is_ranked(qrels):
         return from_dicts(qrels)
     from .qrels import from_table
 
@@ -42,7 +43,7 @@ def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
 
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
     """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks."""
-    if isinstance(run, Mapping):
+    if isinstance(run, Mapping) and not is_ranked(run):
         return match_dicts(prepared, run, lowest)
     from .tables import match_pieces, match_table, read_pieces
 

@@ -20,10 +20,12 @@ import polars as pl
 
 from ir_graded._utils.threads import check_fork, in_threads
 from ir_graded.core import ranking
+from ir_graded.core.facets import LONGEST, POSITION
 from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, printable
+from ir_graded.errors import InputError, printable, short_repr
 from ir_graded.io.files import read_file, run_pieces
+from ir_graded.io.responses import is_ranked
 from ir_graded.io.sources import table_of
 from ir_graded.io.table import Table, as_strings, at_rows, from_columns, item_place
 from ir_graded.io.values import describe_document
@@ -158,7 +160,7 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
     articles = articles_of(table, groups.topic)
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
-    score, topic, doc_ids = comparable(table.value), groups.topic, partial(_ids_at, table.doc_id)
+    score, topic, doc_ids = comparable(table.value), groups.topic, _tie_names(table, groups.topic)
     every = np.arange(len(table), dtype=np.int64)
     hits = ranking.Hits(score, topic, doc_ids, every)
     rank, _ = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
@@ -175,6 +177,7 @@ class RunRows:
         topic: position of the topic of each document among them.
         doc_id: the documents.
         score: their scores, none of them missing.
+        position: their positions, which rank equal scores, where the run has them.
     """
 
     query_ids: list[Any]
@@ -182,11 +185,12 @@ class RunRows:
     topic: Ints
     doc_id: pl.Series
     score: Floats
+    position: Floats | None = None
 
 
 def any_table(kind: str, source: Any) -> Table:
     """Return qrels or a run of any form as a table."""
-    if not isinstance(source, Mapping):
+    if not isinstance(source, Mapping) or is_ranked(source):
         return table_of(kind, source)
     query_ids, _, topic, doc_ids, values = rows_of_dicts(kind, source)
     return from_columns(
@@ -207,7 +211,11 @@ def rows_of_run(run: Any) -> RunRows:
     named = at_rows(table.query_id, first)
     topic = topic_numbers(table.query_id, named)
     _check_duplicates(table, topic, document_keys(topic, table.doc_id))
-    return RunRows(table.query_objects(first), named.to_list(), topic, table.doc_id, table.value)
+    position = None
+    if table.has(POSITION):
+        _tie_names(table, topic)  # checks them
+        position = table.numbers(POSITION)
+    return RunRows(table.query_objects(first), named.to_list(), topic, table.doc_id, table.value, position)
 
 
 def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
@@ -248,7 +256,7 @@ def _match_rows(
     _check_duplicates(table, groups.topic, key)
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, table.doc_id, key)
-    score, doc_ids = precision(table.value), partial(_ids_at, table.doc_id)
+    score, doc_ids = precision(table.value), _tie_names(table, groups.topic)
     rows = ranking.Rows(score, groups, doc_ids)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
     rank, ties = ranking.ranks(rows, hits)
@@ -265,7 +273,34 @@ def _match_rows(
     of_documents = (facet for facet in judgments.of_run if facet.kind != "cost" and table.has(facet))
     further = {facet.name: table.numbers(facet)[row] for facet in of_documents}
     length = np.diff(groups.begin)
-    return Matched(document, rank, ties, groups.number, length, is_flat, spans, passages, further, first)
+    by_position = table.has(POSITION) and has_ties(groups.topic, score)
+    of_run = (groups.number, length, is_flat, spans, passages, further, first, by_position)
+    return Matched(document, rank, ties, *of_run)
+
+
+def _tie_names(table: Table, topic: Ints) -> Callable[[Ints], list[str]]:
+    """Return names of rows, of which the larger ones come first among equal scores: doc_ids, or positions.
+
+    Raises InputError if two rows of a topic have one position.
+    """
+    if not table.has(POSITION):
+        return partial(_ids_at, table.doc_id)
+    position = table.numbers(POSITION)
+    repeated = pl.DataFrame({"topic": topic, "position": position}).is_duplicated()
+    if repeated.any():
+        row = int(repeated.arg_true()[0])
+        other = np.flatnonzero((topic == topic[row]) & (position == position[row]))[1]
+        places = " and ".join(short_repr(table.doc_id[at]) for at in (row, int(other)))
+        raise InputError(
+            f"run: topic {short_repr(table.query_id[row])}: documents {places} both have the {POSITION.name} "
+            f"{position[row]:g}; number the rows of each topic from 1"
+        )
+    return lambda rows: [f"{LONGEST - at:015.0f}" for at in position[rows].tolist()]
+
+
+def has_ties(topic: Ints | pl.Series, score: ranking.Scores) -> bool:
+    """Return whether two rows of a topic have equal scores."""
+    return bool(pl.DataFrame({"topic": topic, "score": score + 0.0}).is_duplicated().any())  # without -0.0
 
 
 def _ids_at(doc_id: pl.Series, rows: Ints) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
-from ir_graded.core.facets import SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import POSITION, SPAN, VALUE_COLUMNS
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.formats import INTEGER, LETTERS, NO_ITERATION
 
@@ -205,6 +205,11 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
     if missing:
         raise InputError(
             f"{kind}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
+        )
+    if kind == "run" and POSITION.name in frame.columns:
+        raise InputError(
+            "run: Spark ranks equal scores by doc_id, so a DataFrame with the column position cannot be "
+            "evaluated; drop this column, or evaluate the run on one machine"
         )
     numbers = [wanted[2], *(name for name in SPAN.columns if set(SPAN.columns) <= set(frame.columns))]
     named = kind == "run" and "run" in frame.columns

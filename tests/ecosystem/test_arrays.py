@@ -322,7 +322,8 @@ def test_soft_labels_below_the_relevant_level_are_warned_of_once():
     measures, soft = ["Q", "nDCG", "AP(rel=2)", "Q", "RR"], [[0.9, 0.0], [0.4, 0.1]]
     message = (
         r"^No document of relevance has a level of 1 or more, so nothing is relevant for Q, RR\. "
-        r"No document of relevance has a level of 2 or more, so nothing is relevant for AP\(rel=2\)\.$"
+        r"No document of relevance has a level of 2 or more, so nothing is relevant for AP\(rel=2\)\. "
+        r"The highest level is 0\.9: set rel to at most this, as in rel=0\.9\.$"
     )
     with pytest.warns(ir_graded.CoverageWarning, match=message) as found:
         scores = arrays.score_arrays(measures, soft)

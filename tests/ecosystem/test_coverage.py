@@ -155,8 +155,13 @@ def test_topics_of_one_document_do_not_count_as_ties():
 def test_qrels_without_a_relevant_document_are_named(measures, levels):
     message = message_of(measures, QRELS, FULL)
     assert message == " ".join(
-        f"No document of the qrels has a level {level}, so nothing is relevant for {named}."
-        for level, named in levels.items()
+        [
+            *(
+                f"No document of the qrels has a level {level}, so nothing is relevant for {named}."
+                for level, named in levels.items()
+            ),
+            "The highest level is 2: set rel to at most this, as in rel=2.",
+        ]
     )
 
 
@@ -164,8 +169,13 @@ def test_measures_for_which_nothing_is_relevant_are_named():
     message = message_of(["Q", "nDCG@10", "AP", "R(rel=2)@5"], {"1": {"a": 0.5}}, {"1": {"a": 1.0}})
     assert message == (
         "No document of the qrels has a level of 1 or more, so nothing is relevant for Q, AP. "
-        "No document of the qrels has a level of 2 or more, so nothing is relevant for R(rel=2)@5."
+        "No document of the qrels has a level of 2 or more, so nothing is relevant for R(rel=2)@5. "
+        "The highest level is 0.5: set rel to at most this, as in rel=0.5."
     )
+
+
+def test_no_advice_on_rel_where_all_levels_are_0():
+    assert message_of("Q", {"1": {"a": 0}}, {"1": {"a": 1.0}}).endswith("so nothing is relevant for Q.")
 
 
 def test_soft_levels_are_relevant_to_some_measures():
