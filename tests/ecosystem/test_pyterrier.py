@@ -366,3 +366,49 @@ def test_measures_with_ties_have_their_own_columns(size, perquery):
             assert set(found.columns) == {"name", *TIED_VALUES}
             for column, value in TIED_VALUES.items():
                 assert found[column][0] == pytest.approx((value + 1) / 2, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.parametrize("perquery", [True, "both"])
+def test_statistics_take_the_frames_of_experiments(perquery):
+    from ir_graded import meta
+
+    given = experiment(perquery=perquery)
+    read = ir_graded.Scores.from_frame(given)
+    assert len(read.query_ids) == 4
+    by_name = {column: read.matrix(column) for column in COLUMNS}
+    for statistic in (meta.differences, meta.confidence_intervals, meta.ranks):
+        pd.testing.assert_frame_equal(statistic(given).to_frame(), statistic(by_name).to_frame())
+    across = meta.across_collections({"a": given, "b": experiment(perquery=True, batch_size=2)}, "first")
+    table = across.to_frame().set_index(["measure", "collection"])
+    for column in COLUMNS:
+        difference = mean("second", column) - mean("first", column)
+        assert table.loc[(column, "b"), "difference"] == pytest.approx(difference, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_frames_of_one_measure_are_a_matrix():
+    from ir_graded import meta
+
+    given = experiment(perquery=True, eval_metrics=["map"])
+    matrix = ir_graded.Scores.from_frame(given).matrix("AP")
+    assert meta.discriminative_power(given).power == meta.discriminative_power(matrix).power
+    with pytest.raises(
+        ir_graded.InputError, match=r"^scores: .* of one|by one measure, found those by P-measu"
+    ):
+        meta.discriminative_power(experiment(perquery=True))
+
+
+def test_frames_of_means_are_rejected_by_statistics():
+    from ir_graded import meta
+
+    with pytest.raises(ir_graded.InputError, match=r"pyterrier.Experiment\(..., perquery=True\)$"):
+        meta.differences(experiment())
+    missing = experiment(perquery=True)
+    for wrong, message in (
+        (missing[1:], "run 'first', topic '1', measure P-measure@1000: the score is missing"),
+        (missing.assign(qid=None), "frame: query_id: an id is missing"),
+        (missing.assign(value=np.nan), "measure P-measure@1000: the score is nan, expected a finite number"),
+    ):
+        with pytest.raises(ir_graded.InputError, match=message):
+            meta.differences(wrong)
