@@ -13,6 +13,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.facets import INTENT, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.io.experiments import search
 from ir_graded.io.sources import (
     add_intents,
     add_nuggets,
@@ -86,6 +87,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     nuggets: Any = None,
     lengths: Any = None,
     beyond: str = "keep",
+    topics: Any = None,
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
@@ -100,7 +102,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             ir_datasets or its id.
         runs: one run in any of these forms (score instead of relevance; scoreddocs of a dataset), a list of
             paths, or a mapping from names to runs. A run from a path is named after its file; a folder gives
-            one run per file.
+            one run per file. Pipelines of PyTerrier need ``topics``.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
         ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval; 'expected', the
             mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It applies
@@ -115,6 +117,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             If neither the qrels nor any run has passages, each document is a passage of this length.
         beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
             'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
+        topics: topics for the pipelines among the runs: a pandas frame with the columns qid and query, a dict
+            from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all topics.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -123,8 +127,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: the qrels or a run cannot be scored; the message gives the place.
         ParameterError: ``ties``, ``ranks`` or ``beyond`` is not a valid word, ``ties`` or ``ranks='rows'`` is
-            given for a measure that does not take it, both are given, or ``beyond`` is given without
-            ``lengths``.
+            given for a measure that does not take it, both are given, ``beyond`` is given without
+            ``lengths``, or ``topics`` without a pipeline.
         ValueError: a measure cannot be read or is not supported.
         NameError: the name of a measure is unknown.
 
@@ -151,7 +155,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets}
+    given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets, "topics": topics}
     request = Request(read_measures(measures), qrels, runs, **given, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
@@ -273,6 +277,7 @@ class Request:
         nuggets: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
+        topics: Any = None,
     ) -> None:
         self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
         scorers = native_scorers(self.measures)
@@ -295,7 +300,7 @@ class Request:
         self.origin.add("qrels", "", qrels)
         given = None
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
-            given = named_runs(runs)
+            given = search(named_runs(runs), topics)
             qrels, runs = whole_documents(qrels, given, lengths)
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels
@@ -312,7 +317,7 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(runs if given else named_runs(runs), given)
+            self.take(runs if given else search(named_runs(runs), topics), given)
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""

@@ -23,6 +23,7 @@ from ir_graded.errors import (
     short_repr,
 )
 
+from .experiments import is_pipeline, run_files, without_results
 from .records import is_ranx
 from .text import check_path, run_name, standard_input
 
@@ -118,6 +119,8 @@ def table_of(kind: str, source: Any) -> Table:
 
             return read_file(kind, source)
         source = _dataset(os.fspath(source))
+    if is_pipeline(source):
+        raise without_results(kind, source)
     if is_dataset(source):
         source = iterate_rows(kind, source)
     return from_object(kind, source)
@@ -239,6 +242,7 @@ def _is_run(value: Any) -> bool:
         is_ranx(value)
         or is_path_or_dataset_id(value)
         or is_dataset(value)
+        or is_pipeline(value)
         or hasattr(value, "__iter__")
         or hasattr(type(value), "columns")
     )
@@ -268,14 +272,14 @@ def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
 
 
 def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """Return the files of a folder, sorted by name and without hidden files, or else the path itself."""
+    """Return the files of runs in a folder, sorted by name, or else the path itself."""
     if not os.fspath(path):
         raise InputError("the path of a run is empty")
     if not (is_file(path) and Path(path).is_dir()):
         return [path]
-    files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
+    files = run_files(path)
     if not files:
-        raise InputError(f"the folder {os.fspath(path)} has no files")
+        raise InputError(f"the folder {os.fspath(path)} has no files of runs")
     return [*files]
 
 
