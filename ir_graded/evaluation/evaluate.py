@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.facets import INTENT, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.experiments import search
+from ir_graded.io.experiments import collections_in, runs_of_collection, search
 from ir_graded.io.sources import (
     add_intents,
     add_nuggets,
@@ -162,22 +163,28 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
 
 def evaluate_collections(
     measures: Iterable[str | Measure] | str | Measure,
-    collections: Mapping[str, tuple[Any, Any]],
+    collections: Mapping[str, Any] | str | os.PathLike[str],
+    runs: Any = None,
     **options: Any,
 ) -> dict[str, Scores]:
     """Score runs on several collections, as input of ``meta.across_collections``.
 
     Args:
         measures: as for ``evaluate``.
-        collections: qrels and runs of each collection, ``{"covid": (qrels, runs), ...}``; runs of one system
-            have the same name in all.
+        collections: qrels and runs of each collection, ``{"covid": (qrels, runs), ...}``, and the topics as
+            third if runs are pipelines; runs of one system have the same name in all. With ``runs``, only the
+            qrels, ``{"covid": qrels, ...}``, or a folder of folders of BEIR (``NAME/qrels/test.tsv``).
+        runs: a mapping from names of runs to folders with a file per collection, named after it
+            (``NAME.run``, ``NAME.run.trec``, ``NAME_predictions.json`` of MTEB, in any case), or to mappings
+            from collections to runs; or a folder of such folders. None if ``collections`` has the runs.
         options: options of ``evaluate``, for all collections.
 
     Returns:
         The scores by the names of the collections.
 
     Raises:
-        InputError: a value is not a pair of qrels and runs; the qrels or a run cannot be scored.
+        InputError: a value is not a pair of qrels and runs, a run has no or several files of a collection,
+            or the qrels or a run cannot be scored.
 
     Example:
         >>> import ir_graded
@@ -185,12 +192,20 @@ def evaluate_collections(
         >>> found = ir_graded.evaluate_collections("Q", {"web": (qrels, {"bm25": run})})
         >>> float(found["web"].mean().loc["bm25", "Q"].round(4))
         0.8333
+        >>> found = ir_graded.evaluate_collections("Q", {"web": qrels}, {"bm25": {"web": run}})
+        >>> found["web"].runs
+        ('bm25',)
     """
+    given = collections if isinstance(collections, Mapping) else collections_in(collections)
     scores = {}
-    for name, given in collections.items():
-        if not isinstance(given, tuple) or len(given) != 2:  # noqa: PLR2004
-            raise InputError(f"collection {name!r}: expected a pair (qrels, runs), found {short_repr(given)}")
-        scores[str(name)] = evaluate(measures, *given, **options)
+    for name, one in given.items():
+        parts = one if runs is None else (one, runs_of_collection(runs, name))
+        if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
+            found = short_repr(one)
+            raise InputError(f"collection {name!r}: expected (qrels, runs), or runs= for all, found {found}")
+        qrels, of_name, *topics = parts
+        further = {"topics": topics[0]} if topics else {}
+        scores[str(name)] = evaluate(measures, qrels, of_name, **{**options, **further})
     return scores
 
 

@@ -26,12 +26,13 @@ from ir_graded.errors import (
     printable,
     short_repr,
 )
+from ir_graded.io.experiments import means_of_mteb
 from ir_graded.io.sources import find_run
 from ir_graded.io.values import text_ids
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
-from ir_graded.measures.parsing import parse_measure, read_measure
+from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 from ir_graded.meta.matrix import number_of, score_cells, score_rows
 from ir_graded.plots.style import plural
 
@@ -256,6 +257,53 @@ class Scores:
         names = {kind: dict(zip(keys[kind], found, strict=True)) for kind, found in named.items()}
         distinct, cells = score_cells(rows, names)
         return cls(tuple(distinct["run"]), tuple(distinct["measure"]), tuple(distinct["query_id"]), cells)
+
+    @classmethod
+    def from_mteb(
+        cls,
+        folder: str | os.PathLike[str],
+        measures: Iterable[str | Measure] | str | Measure = "nDCG@10",
+        *,
+        split: str = "test",
+        tasks: Iterable[str] | None = None,
+    ) -> Scores:
+        """Read the results of MTEB: models as runs, and *tasks* in the place of topics.
+
+        The files hold means over the topics of a task. Statistics of these scores are therefore about tasks:
+        whether models differ on tasks like these. They cannot tell whether models differ on the topics of a
+        task, and ``meta.across_collections`` does not take them. Both need the rankings, which
+        ``mteb.evaluate(..., prediction_folder=...)`` writes and ``evaluate_collections`` reads.
+
+        Args:
+            folder: a folder of results; folders below it are read, too. A model has the name in
+                ``model_meta.json``, else that of its folder.
+            measures: nDCG, AP, R, P, RR or Success with a cutoff that MTEB wrote, such as nDCG@10.
+            split: the split. Subsets, such as languages, of a task are averaged, as in MTEB.
+            tasks: names of the tasks to read; None for all.
+
+        Raises:
+            InputError: there are no results, or a task is missing for a model.
+            FileFormatError: a file lacks the split or a measure.
+            ParameterError: MTEB does not write this measure.
+
+        Example:
+            >>> import json, pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     for model, mean in (("small", 0.5), ("large", 0.75)):
+            ...         file = pathlib.Path(folder, model, "SciFact.json")
+            ...         file.parent.mkdir()
+            ...         scores = {"test": [{"hf_subset": "default", "ndcg_at_10": mean}]}
+            ...         _ = file.write_text(json.dumps({"task_name": "SciFact", "scores": scores}))
+            ...     Scores.from_mteb(folder).mean()
+                   nDCG@10
+            run
+            large     0.75
+            small     0.50
+        """
+        import pandas as pd
+
+        wanted = read_measures(measures)
+        return cls.from_frame(pd.DataFrame(means_of_mteb(folder, wanted, split, tasks)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per score: columns run, query_id, measure (its printed name), value."""

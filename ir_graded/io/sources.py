@@ -23,7 +23,7 @@ from ir_graded.errors import (
     short_repr,
 )
 
-from .experiments import is_pipeline, run_files, without_results
+from .experiments import is_pipeline, qrels_file, run_files, without_results
 from .records import is_ranx
 from .text import check_path, run_name, standard_input
 
@@ -117,7 +117,7 @@ def table_of(kind: str, source: Any) -> Table:
         if is_file(source):
             from .files import read_file
 
-            return read_file(kind, source)
+            return read_file(kind, qrels_file(source) if kind == "qrels" else source)
         source = _dataset(os.fspath(source))
     if is_pipeline(source):
         raise without_results(kind, source)

@@ -498,6 +498,13 @@ def test_wrong_topics_and_results_are_rejected(runs, topics, message):
         ir_graded.evaluate("Q", QRELS, runs, topics=topics)
 
 
+def test_pipelines_on_several_collections():
+    found = ir_graded.evaluate_collections(
+        "Q", {"a": (QRELS, pipelines(), TOPICS), "b": (QRELS, {"first": ranked(FIRST)})}
+    )
+    assert found["a"].values[0, 0].tolist() == found["b"].values[0, 0].tolist()
+
+
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("perquery", [True, "both"])
 def test_statistics_take_the_frames_of_experiments(perquery):
