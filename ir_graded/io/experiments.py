@@ -31,8 +31,9 @@ _META = "model_meta.json"
 
 def is_pipeline(source: object) -> bool:
     """Return whether an object returns results for topics, such as a transformer of PyTerrier."""
-    # Frames and series have a method of this name, too.
-    return not isinstance(source, type) and hasattr(source, "transform") and not hasattr(source, "__array__")
+    # Frames of pandas and Spark have a method of this name, too.
+    other = isinstance(source, type) or hasattr(source, "__array__") or hasattr(source, "toPandas")
+    return hasattr(source, "transform") and not other
 
 
 def without_results(kind: str, pipeline: object) -> InputError:
