@@ -107,9 +107,9 @@ def qrels_file(source: Any) -> Any:
         return source
     files = {file.name: file for file in sorted(Path(source, "qrels").glob("*.tsv"))}
     if "test.tsv" not in files:
-        there = ", ".join(f"qrels/{name}" for name in files) or "no such files"
+        there = f" (this one has {', '.join(f'qrels/{name}' for name in files)})" if files else ""
         raise InputError(
-            f"the folder {os.fspath(source)} has no qrels/test.tsv, as folders of BEIR have, but {there}; "
+            f"{os.fspath(source)} is a folder without qrels/test.tsv, which folders of BEIR have{there}; "
             "give the path of the file of the qrels"
         )
     return files["test.tsv"]
