@@ -251,6 +251,13 @@ def test_results_of_mteb_are_scores_of_tasks(results):
     assert one.values[0].ravel().tolist() == pytest.approx([0.6, 0.5])
 
 
+def test_measures_have_their_names_in_mteb(tmp_path):
+    keys = ("ndcg", "map", "recall", "precision", "mrr", "hit_rate")
+    result(tmp_path / "model", "SciFact", [{f"{key}_at_5": float(at) for at, key in enumerate(keys)}])
+    found = Scores.from_mteb(tmp_path, ["nDCG@5", "AP@5", "R@5", "P@5", "RR@5", "Success@5"])
+    assert found.values.ravel().tolist() == [0, 1, 2, 3, 4, 5]
+
+
 def test_tasks_are_the_topics_of_statistics(results):
     for number in range(10):
         for model, shift in (("small", 0.0), ("large", 0.1)):

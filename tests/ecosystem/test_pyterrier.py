@@ -536,6 +536,27 @@ def test_frames_of_one_measure_are_a_matrix():
         meta.discriminative_power(experiment(perquery=True))
 
 
+def test_statistics_take_arrow_and_polars_tables_of_scores():
+    import polars as pl
+
+    from ir_graded import meta
+
+    given = experiment(perquery=True, eval_metrics=["map", "Q"])
+    expected = meta.confidence_intervals(given).to_frame()
+    columns = given.to_dict("list")
+    for table in (pl.DataFrame(columns), pytest.importorskip("pyarrow").table(columns)):
+        pd.testing.assert_frame_equal(meta.confidence_intervals(table).to_frame(), expected)
+
+
+def test_frames_and_classes_are_not_pipelines():
+    class OfSpark:
+        transform = toPandas = print  # its name
+
+    for other in (ranked(FIRST), ranked(FIRST)["score"], OfSpark(), Recorder):
+        assert not ir_graded.io.sources.is_pipeline(other)
+    assert ir_graded.io.sources.is_pipeline(Recorder())
+
+
 def test_frames_of_means_are_rejected_by_statistics():
     from ir_graded import meta
 
