@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.io.experiments import collections_in, runs_of_collection, search
 from ir_graded.io.sources import (
     add_intents,
     add_nuggets,
@@ -86,6 +88,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     nuggets: Any = None,
     lengths: Any = None,
     beyond: str = "keep",
+    topics: Any = None,
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
 
@@ -100,7 +103,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             ir_datasets or its id.
         runs: one run in any of these forms (score instead of relevance; scoreddocs of a dataset), a list of
             paths, or a mapping from names to runs. A run from a path is named after its file; a folder gives
-            one run per file.
+            one run per file. Pipelines of PyTerrier need ``topics``.
         progress: whether to show a progress bar over several runs; by default on a terminal only.
         ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval, or by position
             in a run that has positions, such as responses of search engines (see ``read_run``); 'expected',
@@ -116,6 +119,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             If neither the qrels nor any run has passages, each document is a passage of this length.
         beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
             'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
+        topics: topics for the pipelines among the runs: a pandas frame with the columns qid and query, a dict
+            from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all topics.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -124,8 +129,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: the qrels or a run cannot be scored; the message gives the place.
         ParameterError: ``ties``, ``ranks`` or ``beyond`` is not a valid word, ``ties`` or ``ranks='rows'`` is
-            given for a measure that does not take it, both are given, or ``beyond`` is given without
-            ``lengths``.
+            given for a measure that does not take it, both are given, ``beyond`` is given without
+            ``lengths``, or ``topics`` without a pipeline.
         ValueError: a measure cannot be read or is not supported.
         NameError: the name of a measure is unknown.
 
@@ -152,29 +157,35 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={short_repr(beyond)} must be {' or '.join(map(repr, BEYOND))}")
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
-    given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets}
+    given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets, "topics": topics}
     request = Request(read_measures(measures), qrels, runs, **given, lengths=lengths, beyond=beyond)
     return request.scores(progress=progress)[0]
 
 
 def evaluate_collections(
     measures: Iterable[str | Measure] | str | Measure,
-    collections: Mapping[str, tuple[Any, Any]],
+    collections: Mapping[str, Any] | str | os.PathLike[str],
+    runs: Any = None,
     **options: Any,
 ) -> dict[str, Scores]:
     """Score runs on several collections, as input of ``meta.across_collections``.
 
     Args:
         measures: as for ``evaluate``.
-        collections: qrels and runs of each collection, ``{"covid": (qrels, runs), ...}``; runs of one system
-            have the same name in all.
+        collections: qrels and runs of each collection, ``{"covid": (qrels, runs), ...}``, and the topics as
+            third if runs are pipelines; runs of one system have the same name in all. With ``runs``, only the
+            qrels, ``{"covid": qrels, ...}``, or a folder of folders of BEIR (``NAME/qrels/test.tsv``).
+        runs: a mapping from names of runs to folders with a file per collection, named after it
+            (``NAME.run``, ``NAME.run.trec``, ``NAME_predictions.json`` of MTEB, in any case), or to mappings
+            from collections to runs; or a folder of such folders. None if ``collections`` has the runs.
         options: options of ``evaluate``, for all collections.
 
     Returns:
         The scores by the names of the collections.
 
     Raises:
-        InputError: a value is not a pair of qrels and runs; the qrels or a run cannot be scored.
+        InputError: a value is not a pair of qrels and runs, a run has no or several files of a collection,
+            or the qrels or a run cannot be scored.
 
     Example:
         >>> import ir_graded
@@ -182,12 +193,20 @@ def evaluate_collections(
         >>> found = ir_graded.evaluate_collections("Q", {"web": (qrels, {"bm25": run})})
         >>> float(found["web"].mean().loc["bm25", "Q"].round(4))
         0.8333
+        >>> found = ir_graded.evaluate_collections("Q", {"web": qrels}, {"bm25": {"web": run}})
+        >>> found["web"].runs
+        ('bm25',)
     """
+    given = collections if isinstance(collections, Mapping) else collections_in(collections)
     scores = {}
-    for name, given in collections.items():
-        if not isinstance(given, tuple) or len(given) != 2:  # noqa: PLR2004
-            raise InputError(f"collection {name!r}: expected a pair (qrels, runs), found {short_repr(given)}")
-        scores[str(name)] = evaluate(measures, *given, **options)
+    for name, one in given.items():
+        parts = one if runs is None else (one, runs_of_collection(runs, name))
+        if not isinstance(parts, tuple) or len(parts) not in {2, 3}:
+            found = short_repr(one)
+            raise InputError(f"collection {name!r}: expected (qrels, runs), or runs= for all, found {found}")
+        qrels, of_name, *topics = parts
+        further = {"topics": topics[0]} if topics else {}
+        scores[str(name)] = evaluate(measures, qrels, of_name, **{**options, **further})
     return scores
 
 
@@ -274,6 +293,7 @@ class Request:
         nuggets: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
+        topics: Any = None,
     ) -> None:
         self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
         scorers = native_scorers(self.measures)
@@ -296,7 +316,7 @@ class Request:
         self.origin.add("qrels", "", qrels)
         given = None
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
-            given = named_runs(runs)
+            given = search(named_runs(runs), topics)
             qrels, runs = whole_documents(qrels, given, lengths)
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels
@@ -313,7 +333,7 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(runs if given else named_runs(runs), given)
+            self.take(runs if given else search(named_runs(runs), topics), given)
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -27,13 +26,14 @@ from ir_graded.errors import (
     printable,
     short_repr,
 )
+from ir_graded.io.experiments import means_of_mteb
 from ir_graded.io.sources import find_run
 from ir_graded.io.values import text_ids
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
-from ir_graded.measures.parsing import parse_measure, read_measure
-from ir_graded.meta.matrix import as_finite, number_of
+from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
+from ir_graded.meta.matrix import number_of, score_cells, score_rows
 from ir_graded.plots.style import plural
 
 from .coverage import Coverage
@@ -50,13 +50,6 @@ if TYPE_CHECKING:
 _FORMAT, _VERSION = "ir_graded scores", 1
 #: Most runs in a notebook.
 _MOST_RUNS = 20
-#: Columns of frames by their names in ``Scores.to_frame``, in PyTerrier and in ir_measures.
-_COLUMNS = {
-    "run": ("run", "name"),
-    "query_id": ("query_id", "qid"),
-    "measure": ("measure",),
-    "value": ("value",),
-}
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
@@ -65,10 +58,14 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
-    """Read the file of ``evaluate --save``, or of ``Scores.to_json``."""
+    """Read the file of ``evaluate --save``, of ``Scores.to_json``, or a CSV file of ``Scores.from_frame``."""
     try:
-        return Scores.from_json(Path(path).read_bytes())
-    except FileFormatError as error:
+        if Path(path).suffix != ".csv":
+            return Scores.from_json(Path(path).read_bytes())
+        import pandas as pd
+
+        return Scores.from_frame(pd.read_csv(path, dtype=str, keep_default_na=False))
+    except ValueError as error:
         raise FileFormatError(f"{os.fspath(path)}: {error}") from None
 
 
@@ -252,46 +249,64 @@ class Scores:
             run
             bm25  0.5  0.5
         """
-        there = [str(column) for column in getattr(frame, "columns", ())]
-        columns: dict[str, list[Any]] = {}
-        for kind, names in _COLUMNS.items():
-            found = [one for one in there if one in names]
-            if kind == "run" and run is not None and found:
-                raise ParameterError(f"run={run!r}: the frame has the column {found[0]!r}, so leave run out")
-            if len(found) != 1 and (kind != "run" or run is None):
-                advice = ", or run= with the name of the run" if kind == "run" else ""
-                raise InputError(
-                    f"frame: expected one column {' or '.join(map(repr, names))}{advice}; found {there}"
-                )
-            columns[kind] = list(frame[found[0]]) if found else [run] * len(frame)
-        if not columns["value"]:
-            raise InputError("frame: there are no rows")
-        keys = {kind: [*dict.fromkeys(columns[kind])] for kind in ("measure", "run", "query_id")}
-        measures = [*map(_measure_in_frame, keys["measure"])]
-        runs, topics = text_ids(keys["run"], "run", "frame"), keys["query_id"]
-        text_ids(topics, "query_id", "frame")
-        distinct, numbers = [], []
-        for kind, named in zip(keys, (measures, runs, topics), strict=True):
-            distinct.append([*dict.fromkeys(named)])
-            number_of_key = dict(zip(keys[kind], map(distinct[-1].index, named), strict=True))
-            numbers.append([number_of_key[key] for key in columns[kind]])
-        at, shape = np.array(numbers), tuple(map(len, distinct))
+        rows = score_rows(frame, run)
+        keys = {kind: [*dict.fromkeys(rows[kind])] for kind in ("measure", "run", "query_id")}
+        text_ids(keys["query_id"], "query_id", "frame")
+        named = {
+            "measure": map(_measure_in_frame, keys["measure"]),
+            "run": text_ids(keys["run"], "run", "frame"),
+            "query_id": keys["query_id"],
+        }
+        names = {kind: dict(zip(keys[kind], found, strict=True)) for kind, found in named.items()}
+        distinct, cells = score_cells(rows, names)
+        return cls(tuple(distinct["run"]), tuple(distinct["measure"]), tuple(distinct["query_id"]), cells)
 
-        def describe(place: Iterable[int]) -> str:
-            measure, name, topic = (some[number] for some, number in zip(distinct, place, strict=True))
-            return f"frame: run {short_repr(name)}, topic {short_repr(topic)}, measure {measure}: the score"
+    @classmethod
+    def from_mteb(
+        cls,
+        folder: str | os.PathLike[str],
+        measures: Iterable[str | Measure] | str | Measure = "nDCG@10",
+        *,
+        split: str = "test",
+        tasks: Iterable[str] | None = None,
+    ) -> Scores:
+        """Read the results of MTEB: models as runs, and *tasks* in the place of topics.
 
-        values = as_finite(
-            np.array(columns["value"], dtype=object), lambda row: describe(at[:, row].tolist())
-        )
-        rows = np.bincount(np.ravel_multi_index(tuple(at), shape), minlength=math.prod(shape)).reshape(shape)
-        for wrong, problem in ((rows > 1, "appears several times"), (rows == 0, "is missing")):
-            if wrong.any():
-                share = f"{np.count_nonzero(wrong)} of {wrong.size}"
-                raise InputError(f"{describe(np.argwhere(wrong)[0].tolist())} {problem} (as {share} scores)")
-        cells = np.empty(shape)
-        cells[tuple(at)] = values
-        return cls(tuple(distinct[1]), tuple(distinct[0]), tuple(distinct[2]), cells)
+        The files hold means over the topics of a task. Statistics of these scores are therefore about tasks:
+        whether models differ on tasks like these. They cannot tell whether models differ on the topics of a
+        task, and ``meta.across_collections`` does not take them. Both need the rankings, which
+        ``mteb.evaluate(..., prediction_folder=...)`` writes and ``evaluate_collections`` reads.
+
+        Args:
+            folder: a folder of results; folders below it are read, too. A model has the name in
+                ``model_meta.json``, else that of its folder.
+            measures: nDCG, AP, R, P, RR or Success with a cutoff that MTEB wrote, such as nDCG@10.
+            split: the split. Subsets, such as languages, of a task are averaged, as in MTEB.
+            tasks: names of the tasks to read; None for all.
+
+        Raises:
+            InputError: there are no results, or a task is missing for a model.
+            FileFormatError: a file lacks the split or a measure.
+            ParameterError: MTEB does not write this measure.
+
+        Example:
+            >>> import json, pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     for model, mean in (("small", 0.5), ("large", 0.75)):
+            ...         file = pathlib.Path(folder, model, "SciFact.json")
+            ...         file.parent.mkdir()
+            ...         scores = {"test": [{"hf_subset": "default", "ndcg_at_10": mean}]}
+            ...         _ = file.write_text(json.dumps({"task_name": "SciFact", "scores": scores}))
+            ...     Scores.from_mteb(folder).mean()
+                   nDCG@10
+            run
+            large     0.75
+            small     0.50
+        """
+        import pandas as pd
+
+        wanted = read_measures(measures)
+        return cls.from_frame(pd.DataFrame(means_of_mteb(folder, wanted, split, tasks)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per score: columns run, query_id, measure (its printed name), value."""

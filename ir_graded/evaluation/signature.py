@@ -16,6 +16,7 @@ from ir_graded._utils.threads import in_threads, processors
 from ir_graded._version import __version__
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
 from ir_graded.errors import GradedError
+from ir_graded.io.experiments import qrels_file
 from ir_graded.io.sources import is_read_once, is_regular_file
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import comparable
@@ -191,6 +192,7 @@ class Origin:
 
     def add(self, kind: str, name: str, source: Any) -> None:
         """Keep a source until it is hashed."""
+        source = qrels_file(source) if kind == "qrels" else source
         if not is_read_once(source):
             self.sources[kind, name] = source, _stamp(source)
 

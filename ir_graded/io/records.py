@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ir_graded.core.facets import is_record
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, cut, short_repr
 
+from .experiments import predictions
 from .values import as_text
 
 
@@ -291,6 +292,8 @@ def is_json(data: bytes) -> bool:
 
 def rows_of_json(kind: str, content: Any, path: str) -> list[Any] | Mapping[Any, Any]:
     """Return what ``read_json`` read as a list of records or a dict of dicts."""
+    if kind == "run" and isinstance(content, Mapping) and "mteb_model_meta" in content:
+        content = predictions(content, path)
     if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
         raise FileFormatError(f"{path}: {problem}")
     rated = _rated(content) if kind == "qrels" else None
@@ -311,6 +314,11 @@ def rows_of_json(kind: str, content: Any, path: str) -> list[Any] | Mapping[Any,
         present = {*content[0]}
     named = next((one.name for one in DOCUMENTS if one.kind == kind and present & one.keys), None)
     hint = f"expected {_KNOWN[kind]}" if named is None else f"read it with format={named!r}"
+    if {"task_name", "scores"} <= present:
+        hint = (
+            "these are means of MTEB, read them with Scores.from_mteb; scores of topics need rankings, which "
+            "mteb.evaluate(..., prediction_folder=...) writes"
+        )
     raise FileFormatError(f"{path}: is JSON, {shown}; {hint}")
 
 

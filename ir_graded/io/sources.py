@@ -23,6 +23,7 @@ from ir_graded.errors import (
     short_repr,
 )
 
+from .experiments import is_pipeline, qrels_file, run_files, without_results
 from .records import is_ranx
 from .responses import is_ranked, ranked_table
 from .text import check_path, run_name, standard_input
@@ -120,8 +121,10 @@ def table_of(kind: str, source: Any, query_ids: Sequence[Any] | None = None) -> 
         if is_file(source):
             from .files import read_file
 
-            return read_file(kind, source, query_ids=query_ids)
+            return read_file(kind, qrels_file(source) if kind == "qrels" else source, query_ids=query_ids)
         source = _dataset(os.fspath(source))
+    if is_pipeline(source):
+        raise without_results(kind, source)
     if query_ids is not None or is_ranked(source):
         return ranked_table(kind, source, query_ids)
     if is_dataset(source):
@@ -259,6 +262,7 @@ def _is_run(value: Any) -> bool:
         is_ranx(value)
         or is_path_or_dataset_id(value)
         or is_dataset(value)
+        or is_pipeline(value)
         or hasattr(value, "__iter__")
         or hasattr(type(value), "columns")
     )
@@ -288,14 +292,14 @@ def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
 
 
 def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """Return the files of a folder, sorted by name and without hidden files, or else the path itself."""
+    """Return the files of runs in a folder, sorted by name, or else the path itself."""
     if not os.fspath(path):
         raise InputError("the path of a run is empty")
     if not (is_file(path) and Path(path).is_dir()):
         return [path]
-    files = [file for file in sorted(Path(path).iterdir()) if not file.is_dir() and file.name[0] != "."]
+    files = run_files(path)
     if not files:
-        raise InputError(f"the folder {os.fspath(path)} has no files")
+        raise InputError(f"the folder {os.fspath(path)} has no files of runs")
     return [*files]
 
 

@@ -1,8 +1,9 @@
 """Meta-evaluation: statistics that compare measures and systems, from matrices of scores.
 
 Scores are a topics x systems matrix of one measure (a DataFrame or array-like) or, to compare measures, the
-result of ``ir_graded.evaluate`` or a mapping from measures to matrices. The topics of a DataFrame are its
-index, or its column named topic, query_id, qid, num or similar.
+result of ``ir_graded.evaluate`` or a mapping from measures to matrices. A table with a row per score, such as
+that of ``pyterrier.Experiment(..., perquery=True)``, is also possible. The topics of a matrix in a DataFrame
+are its index, or its column named topic, query_id, qid, num or similar.
 """
 
 from .agreement import Agreement, agreement

@@ -33,6 +33,14 @@ _UNNAMED = ("", "unnamed: 0")
 _SET_INDEX = "make the column of the topics the index of the table, or name the index if it holds them"
 #: Kinds of numpy types that may hold numbers; objects and text are checked one by one.
 _KINDS = "biufOUS"
+#: Columns of frames with a row per score, by their names in ``Scores.to_frame``, in PyTerrier and in
+#: ir_measures.
+_COLUMNS = {
+    "run": ("run", "name"),
+    "query_id": ("query_id", "qid"),
+    "measure": ("measure",),
+    "value": ("value",),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +62,13 @@ class ScoreMatrix:
         """
         if isinstance(scores, ScoreMatrix):
             return scores
+        if (by_measure := _by_measure(scores)) is not None:
+            if len(by_measure) == 1:
+                return cls.of(next(iter(by_measure.values())), name, fewest_runs)
+            raise InputError(
+                f"{name}: expected the scores by one measure, found those by {', '.join(by_measure)}; "
+                "keep the rows of one"
+            )
         if hasattr(scores, "matrix") and hasattr(scores, "names"):
             if len(scores.names) == 1:
                 return cls.of_measure(scores, scores.names[0], fewest_runs)
@@ -230,14 +245,102 @@ def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, Sc
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
         check_arithmetic(scores.measures)
         scores = {name: ScoreMatrix.of_measure(scores, name, fewest_runs) for name in scores.names}
+    elif (by_measure := _by_measure(scores)) is not None:
+        scores = by_measure
     if not isinstance(scores, Mapping) or not scores:
-        raise InputError("expected Scores from evaluate, or a mapping from measures to score matrices")
+        raise InputError(
+            "expected Scores from evaluate, a mapping from measures to score matrices, or a table with a row "
+            "per run, topic and measure, such as that of pyterrier.Experiment(..., perquery=True)"
+        )
     check_unique("measure", tuple(map(str, scores)), "scores")
     matrices = {
         str(measure): ScoreMatrix.of(matrix, str(measure), fewest_runs) for measure, matrix in scores.items()
     }
     first = next(iter(matrices.values()))
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
+
+
+def score_rows(frame: Any, run: str | None = None) -> dict[str, list[Any]]:
+    """Return run, query_id, measure and value of each row of a table of scores.
+
+    Raises InputError or ParameterError as ``Scores.from_frame``.
+    """
+    frame = _per_query(frame)
+    there = [str(column) for column in getattr(frame, "columns", ())]
+    rows: dict[str, list[Any]] = {}
+    for kind, names in _COLUMNS.items():
+        found = [one for one in there if one in names]
+        if kind == "run" and run is not None and found:
+            raise ParameterError(f"run={run!r}: the frame has the column {found[0]!r}, so leave run out")
+        if len(found) != 1 and (kind != "run" or run is None):
+            advice = ", or run= with the name of the run" if kind == "run" else ""
+            raise InputError(
+                f"frame: expected one column {' or '.join(map(repr, names))}{advice}; found {there}"
+            )
+        rows[kind] = list(frame[found[0]]) if found else [run] * len(frame)
+    if not rows["value"]:
+        raise InputError("frame: there are no rows")
+    return rows
+
+
+def score_cells(
+    rows: Mapping[str, list[Any]], names: Mapping[str, Mapping[Any, Hashable]]
+) -> tuple[dict[str, list[Any]], Floats]:
+    """Return the distinct measures, runs and topics of rows, and an array of their scores.
+
+    ``names`` maps each measure, run and topic of the rows to its name.
+
+    Raises InputError if a score is missing, appears twice or is not a finite number.
+    """
+    distinct = {kind: [*dict.fromkeys(named.values())] for kind, named in names.items()}
+    numbers = []
+    for kind, named in names.items():
+        place = {name: number for number, name in enumerate(distinct[kind])}
+        numbers.append([place[named[key]] for key in rows[kind]])
+    at, shape = np.array(numbers), tuple(map(len, distinct.values()))
+
+    def describe(place: Iterable[int]) -> str:
+        measure, run, topic = (some[number] for some, number in zip(distinct.values(), place, strict=True))
+        return f"frame: run {short_repr(run)}, topic {short_repr(topic)}, measure {measure}: the score"
+
+    values = as_finite(np.array(rows["value"], dtype=object), lambda row: describe(at[:, row].tolist()))
+    count = np.bincount(np.ravel_multi_index(tuple(at), shape), minlength=math.prod(shape)).reshape(shape)
+    for wrong, problem in ((count > 1, "appears several times"), (count == 0, "is missing")):
+        if wrong.any():
+            share = f"{np.count_nonzero(wrong)} of {wrong.size}"
+            raise InputError(f"{describe(np.argwhere(wrong)[0].tolist())} {problem} (as {share} scores)")
+    cells = np.empty(shape)
+    cells[tuple(at)] = values
+    return distinct, cells
+
+
+def _per_query(frame: Any) -> Any:
+    """Return the table of topics of ``pyterrier.Experiment(perquery="both")``, and Arrow tables as pandas."""
+    frame = frame.perquery if isinstance(frame, tuple) and hasattr(frame, "perquery") else frame
+    return frame.to_pandas() if hasattr(frame, "column_names") else frame
+
+
+def _by_measure(scores: Any) -> dict[str, pd.DataFrame] | None:
+    """Return the matrices of a table with a row per score; None for anything else."""
+    import pandas as pd
+
+    table = _per_query(scores)
+    columns = {*map(str, getattr(table, "columns", ()))}
+    if any(columns.isdisjoint(names) for names in _COLUMNS.values()):
+        return None
+    rows = score_rows(table)
+    for kind in ("measure", "run", "query_id"):
+        if pd.isna(pd.Series(rows[kind], dtype=object)).any():
+            raise InputError(f"frame: {kind}: an id is missing (None or NaN)")
+    names = {kind: {key: key for key in rows[kind]} for kind in ("measure", "run", "query_id")}
+    names["measure"] = {key: str(key) for key in rows["measure"]}
+    distinct, cells = score_cells(rows, names)
+    topics = pd.Index(distinct["query_id"], name="query_id", tupleize_cols=False)
+    runs = pd.Index(distinct["run"], name="run", tupleize_cols=False)
+    return {
+        measure: pd.DataFrame(of_measure.T, topics, runs)
+        for measure, of_measure in zip(distinct["measure"], cells, strict=True)
+    }
 
 
 def check_arithmetic(measures: Iterable[Any]) -> None:

@@ -119,6 +119,14 @@ def test_recipe_for_mteb(model, tmp_path, monkeypatch):
     scores = run_recipe("mteb", tmp_path, monkeypatch, model=model, task=MockRetrievalTask())["scores"]
     of_mteb = results[0].task_results[0].scores["test"][0]["ndcg_at_10"]
     assert scores.mean()["nDCG@10"].item() == pytest.approx(of_mteb, abs=1e-5)
+    (tmp_path / "model").mkdir()
+    results[0].task_results[0].to_disk(tmp_path / "model" / "MockRetrievalTask.json")
+    by_task = ir_graded.Scores.from_mteb(tmp_path, ["nDCG@10", "AP@5", "R@3", "P@3", "RR@10", "Success@1"])
+    assert (by_task.runs, by_task.query_ids) == (("model",), ("MockRetrievalTask",))
+    run = tmp_path / "predictions" / "MockRetrievalTask_predictions.json"
+    qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0, "d2": 1}}
+    same = ir_graded.evaluate(by_task.measures, qrels, [run])
+    assert by_task.values.ravel() == pytest.approx(same.aggregates.ravel(), abs=1e-5)
 
 
 def test_recipe_for_haystack(tmp_path, monkeypatch):

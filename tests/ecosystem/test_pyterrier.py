@@ -366,3 +366,226 @@ def test_measures_with_ties_have_their_own_columns(size, perquery):
             assert set(found.columns) == {"name", *TIED_VALUES}
             for column, value in TIED_VALUES.items():
                 assert found[column][0] == pytest.approx((value + 1) / 2, abs=1e-12)
+
+
+def pipelines():
+    return dict(zip(EXPECTED, systems(), strict=True))
+
+
+def frame(run):
+    return ranked(run).drop(columns="rank")
+
+
+def test_pipelines_are_run_on_topics():
+    found = ir_graded.evaluate(MEASURES, QRELS, pipelines(), topics=TOPICS)
+    assert found.runs == ("first", "second")
+    for run, of_run in EXPECTED.items():
+        for (column, topic), value in of_run.items():
+            at = COLUMNS.index(column)
+            assert found.matrix(found.names[at]).loc[topic, run] == pytest.approx(value, abs=1e-12)
+    assert (
+        found.signature.runs["first"] == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).signature.runs["run"]
+    )
+
+
+def test_pipelines_may_be_combined_or_beside_results():
+    both = systems()[0] % 2
+    found = ir_graded.evaluate("Q", QRELS, {"cut": both, "frame": frame(SECOND)}, topics=TOPICS)
+    cut = {topic: docs[:2] for topic, docs in FIRST.items()}
+    expected = ir_graded.evaluate("Q", QRELS, {"cut": frame(cut), "frame": frame(SECOND)})
+    assert found.values.tolist() == expected.values.tolist()
+    assert ir_graded.evaluate("Q", QRELS, both, topics=TOPICS).values.tolist() == [
+        [expected.values[0, 0].tolist()]
+    ]
+    listed = ir_graded.evaluate("Q", QRELS, systems(), topics=TOPICS)
+    assert listed.runs == ("run 1", "run 2")
+
+
+class Recorder(pt.Transformer):
+    """Records its topics, and returns results with the columns that are asked for."""
+
+    def __init__(self, columns=("qid", "docno", "score", "rank")):
+        self.columns, self.seen = [*columns], []
+
+    def transform(self, topics):
+        self.seen.append(topics.copy())
+        topics["query"] = "changed"
+        return ranked(FIRST)[self.columns]
+
+
+def test_topics_are_text_and_stay_unchanged():
+    numbered = TOPICS.assign(qid=TOPICS["qid"].astype(int))
+    before, pipeline = numbered.copy(deep=True), Recorder()
+    expected = ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+    as_dict = dict(zip(numbered["qid"], numbered["query"], strict=True))
+    for topics in (numbered, as_dict):
+        found = ir_graded.evaluate("Q", QRELS, {"a": pipeline, "b": pipeline}, topics=topics)
+        assert found.values[0, 0].tolist() == found.values[0, 1].tolist() == expected[0][0]
+    pd.testing.assert_frame_equal(numbered, before)
+    assert len(pipeline.seen) == 4
+    for seen in pipeline.seen:
+        pd.testing.assert_frame_equal(seen, TOPICS)
+
+
+def test_topics_of_a_dataset_of_pyterrier_are_read():
+    class Topics(pt.datasets.Dataset):
+        def get_topics(self, variant=None):  # noqa: ARG002  # of PyTerrier
+            return TOPICS
+
+    found = ir_graded.evaluate("Q", QRELS, systems()[0], topics=Topics())
+    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+
+
+def test_results_without_scores_are_ordered_by_rank():
+    found = ir_graded.evaluate("Q", QRELS, {"p": Recorder(("qid", "docno", "rank"))}, topics=TOPICS)
+    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+
+
+def test_the_measures_and_qrels_are_checked_before_a_pipeline_runs():
+    pipeline = Recorder()
+    with pytest.raises(NameError, match="P-mesure"):
+        ir_graded.evaluate("P-mesure", QRELS, {"p": pipeline}, topics=TOPICS)
+    with pytest.raises(ir_graded.InputError, match="no column"):
+        ir_graded.evaluate("Q", QRELS[["qid"]], {"p": pipeline}, topics=TOPICS)
+    assert not pipeline.seen
+
+
+def test_pipelines_with_passages_and_lengths():
+    rows = [("1", "a", 2.0, 0, 10), ("1", "a", 1.0, 20, 5)]
+    run = pd.DataFrame(rows, columns=["qid", "docno", "score", "start", "length"])
+    qrels = pd.DataFrame([("1", "a", 1, 5, 10)], columns=["qid", "docno", "label", "start", "length"])
+    options = {"lengths": {"a": 100}, "beyond": "raise"}
+    found = ir_graded.evaluate(
+        "MAgP", qrels, {"p": pt.Transformer.from_df(run)}, topics=TOPICS[:1], **options
+    )
+    assert found.values.tolist() == ir_graded.evaluate("MAgP", qrels, {"p": run}, **options).values.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda runs: ir_graded.evaluate("Q", QRELS, runs),
+        lambda runs: ir_graded.compare_runs("Q", QRELS, runs, ranked(FIRST)),
+        lambda runs: ir_graded.unjudged(QRELS, runs),
+        lambda runs: ir_graded.explain("Q", QRELS, runs["p"], "1"),
+        lambda runs: ir_graded.report("Q", QRELS, runs, "unused.html"),
+        lambda runs: ir_graded.rbo(runs["p"], ranked(FIRST)),
+        lambda runs: ir_graded.pool(runs, depth=2),
+    ],
+    ids=["evaluate", "compare_runs", "unjudged", "explain", "report", "rbo", "pool"],
+)
+def test_pipelines_without_topics_are_rejected(call):
+    with pytest.raises(ir_graded.InputError, match=r"is a pipeline: give evaluate its topics, topics=frame"):
+        call({"p": systems()[0]})
+
+
+@pytest.mark.parametrize(
+    ("runs", "topics", "message"),
+    [
+        ({"p": frame(FIRST)}, TOPICS, "^topics= is for pipelines, but no run is a pipeline"),
+        (pipelines(), TOPICS[["query"]], r"^topics: expected a pandas frame .* found \['query'\]$"),
+        (pipelines(), ["1"], r"^topics: expected a pandas frame .* found \['1'\]$"),
+        (pipelines(), TOPICS.assign(qid=[1, "1", "2", "3"]), "^topics: qid: 1 and '1' are the same as text"),
+        (
+            {"p": Recorder(("qid", "docno"))},
+            TOPICS,
+            r"^run 'p': expected results with the columns qid, docno .* returned \['qid', 'docno'\]; ",
+        ),
+    ],
+)
+def test_wrong_topics_and_results_are_rejected(runs, topics, message):
+    with pytest.raises(ir_graded.GradedError, match=message):
+        ir_graded.evaluate("Q", QRELS, runs, topics=topics)
+
+
+def test_pipelines_on_several_collections():
+    found = ir_graded.evaluate_collections(
+        "Q", {"a": (QRELS, pipelines(), TOPICS), "b": (QRELS, {"first": ranked(FIRST)})}
+    )
+    assert found["a"].values[0, 0].tolist() == found["b"].values[0, 0].tolist()
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.parametrize("perquery", [True, "both"])
+def test_statistics_take_the_frames_of_experiments(perquery):
+    from ir_graded import meta
+
+    given = experiment(perquery=perquery)
+    read = ir_graded.Scores.from_frame(given)
+    assert len(read.query_ids) == 4
+    by_name = {column: read.matrix(column) for column in COLUMNS}
+    for statistic in (meta.differences, meta.confidence_intervals, meta.ranks):
+        pd.testing.assert_frame_equal(statistic(given).to_frame(), statistic(by_name).to_frame())
+    across = meta.across_collections({"a": given, "b": experiment(perquery=True, batch_size=2)}, "first")
+    table = across.to_frame().set_index(["measure", "collection"])
+    for column in COLUMNS:
+        difference = mean("second", column) - mean("first", column)
+        assert table.loc[(column, "b"), "difference"] == pytest.approx(difference, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_frames_of_one_measure_are_a_matrix():
+    from ir_graded import meta
+
+    given = experiment(perquery=True, eval_metrics=["map"])
+    matrix = ir_graded.Scores.from_frame(given).matrix("AP")
+    assert meta.discriminative_power(given).power == meta.discriminative_power(matrix).power
+    with pytest.raises(
+        ir_graded.InputError, match=r"^scores: .* of one|by one measure, found those by P-measu"
+    ):
+        meta.discriminative_power(experiment(perquery=True))
+
+
+def test_statistics_take_arrow_and_polars_tables_of_scores():
+    import polars as pl
+
+    from ir_graded import meta
+
+    given = experiment(perquery=True, eval_metrics=["map", "Q"])
+    expected = meta.confidence_intervals(given).to_frame()
+    columns = given.to_dict("list")
+    for table in (pl.DataFrame(columns), pytest.importorskip("pyarrow").table(columns)):
+        pd.testing.assert_frame_equal(meta.confidence_intervals(table).to_frame(), expected)
+
+
+def test_frames_and_classes_are_not_pipelines():
+    class OfSpark:
+        transform = toPandas = print  # its name
+
+    for other in (ranked(FIRST), ranked(FIRST)["score"], OfSpark(), Recorder):
+        assert not ir_graded.io.sources.is_pipeline(other)
+    assert ir_graded.io.sources.is_pipeline(Recorder())
+
+
+def test_frames_of_means_are_rejected_by_statistics():
+    from ir_graded import meta
+
+    with pytest.raises(ir_graded.InputError, match=r"pyterrier.Experiment\(..., perquery=True\)$"):
+        meta.differences(experiment())
+    missing = experiment(perquery=True)
+    for wrong, message in (
+        (missing[1:], "run 'first', topic '1', measure P-measure@1000: the score is missing"),
+        (missing.assign(qid=None), "frame: query_id: an id is missing"),
+        (missing.assign(value=np.nan), "measure P-measure@1000: the score is nan, expected a finite number"),
+    ):
+        with pytest.raises(ir_graded.InputError, match=message):
+            meta.differences(wrong)
+
+
+def test_the_folder_of_an_experiment_holds_runs(tmp_path):
+    experiment(save_dir=str(tmp_path))
+    assert {"aggregated.csv", "perquery.csv"} < {file.name for file in tmp_path.iterdir()}
+    found = ir_graded.evaluate(MEASURES, QRELS, tmp_path)
+    assert found.runs == ("first.res", "second.res")
+    assert found.mean().loc["first.res", "Q@10"] == pytest.approx(mean("first", "Q@10"), abs=1e-12)
+    read = ir_graded.evaluation.scores.read_scores(tmp_path / "perquery.csv")
+    assert read.query_ids == ("1", "2", "3", "4")
+    assert read.values == pytest.approx(found.values, abs=1e-12)
+    # Files with these names that do not begin like those of PyTerrier are runs.
+    (tmp_path / "aggregated.csv").write_text("qid,docno,score\n1,a,1\n")
+    assert "aggregated.csv" in ir_graded.io.sources.named_runs(tmp_path)
+    for file in tmp_path.glob("*.res.gz"):
+        file.unlink()
+    (tmp_path / "aggregated.csv").unlink()
+    with pytest.raises(ir_graded.InputError, match=r"has no files of runs$"):
+        ir_graded.evaluate("Q", QRELS, tmp_path)

@@ -71,10 +71,11 @@ def test_a_failed_read_names_the_file(error_of):
 
 def test_a_folder_instead_of_a_file_is_rejected(folder, error_of):
     (folder / "wrong").mkdir()
-    assert error_of("evaluate", "wrong", "one.run", "-m", "Q") == "wrong: Is a directory"
-    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files"
+    error = error_of("evaluate", "wrong", "one.run", "-m", "Q")
+    assert error.startswith("wrong is a folder without qrels/test.tsv, which folders of BEIR have; give")
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files of runs"
     (folder / "wrong" / "inner").mkdir()
-    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files"
+    assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files of runs"
 
 
 @pytest.mark.slow

@@ -1,0 +1,246 @@
+"""Pipelines of PyTerrier, and the folders that PyTerrier, BEIR and MTEB write or distribute."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ir_graded.core.facets import convention_of
+from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
+
+from .text import check_path
+from .values import text_ids
+
+#: Tables of scores that ``pyterrier.Experiment`` writes into ``save_dir``, and the JSON of means of BEIR.
+_OF_PYTERRIER = ("aggregated.csv", "perquery.csv")
+_OF_BEIR = re.compile(rb'\s*\{\s*"ndcg"\s*:\s*\{\s*"NDCG@')
+#: Names that MTEB gives to means of measures.
+_OF_MTEB = {
+    "nDCG": "ndcg",
+    "AP": "map",
+    "R": "recall",
+    "P": "precision",
+    "RR": "mrr",
+    "Success": "hit_rate",
+}
+_META = "model_meta.json"
+
+
+def is_pipeline(source: object) -> bool:
+    """Return whether an object returns results for topics, such as a transformer of PyTerrier."""
+    # Frames of pandas and Spark have a method of this name, too.
+    other = isinstance(source, type) or hasattr(source, "__array__") or hasattr(source, "toPandas")
+    return hasattr(source, "transform") and not other
+
+
+def without_results(kind: str, pipeline: object) -> InputError:
+    """Return the error for a pipeline in place of its results."""
+    return InputError(
+        f"{kind}: a {type(pipeline).__name__} is a pipeline: give evaluate its topics, "
+        "topics=frame with the columns qid and query, or give its results, pipeline.transform(topics)"
+    )
+
+
+def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
+    """Return the runs with the results of pipelines for the topics in place of the pipelines."""
+    if topics is None:
+        return runs
+    if not any(map(is_pipeline, runs.values())):
+        raise ParameterError("topics= is for pipelines, but no run is a pipeline: leave it out")
+    table = _topics(topics)
+    return {name: _results(name, run, table) if is_pipeline(run) else run for name, run in runs.items()}
+
+
+def _topics(topics: Any) -> Any:
+    """Return a frame of topics with text as qid."""
+    import pandas as pd
+
+    if hasattr(topics, "get_topics"):
+        topics = topics.get_topics()
+    if isinstance(topics, Mapping):
+        topics = pd.DataFrame({"qid": [*topics], "query": [*topics.values()]})
+    if not isinstance(topics, pd.DataFrame) or "qid" not in topics.columns:
+        found = [*topics.columns] if isinstance(topics, pd.DataFrame) else short_repr(topics)
+        raise InputError(f"topics: expected a pandas frame with the columns qid and query, found {found}")
+    return topics.assign(qid=text_ids(topics["qid"].tolist(), "qid", "topics"))
+
+
+def _results(name: str, pipeline: Any, topics: Any) -> Any:
+    """Return the results of a pipeline; without scores, documents are ordered by their ranks."""
+    found = pipeline.transform(topics.copy())
+    columns = [*getattr(found, "columns", ())]
+    if convention_of("run", columns) is None and "rank" in columns:
+        found, columns = found.assign(score=-found["rank"]), [*columns, "score"]
+    if convention_of("run", columns) is None:
+        raise InputError(
+            f"run {name!r}: expected results with the columns qid, docno and score (or rank), but the "
+            f"pipeline returned {columns or short_repr(found)}; does it end with a retriever or a reranker?"
+        )
+    return found
+
+
+def run_files(folder: str | os.PathLike[str]) -> list[Path]:
+    """Return the files of a folder, sorted, without hidden files and without tables of scores."""
+    files = [file for file in sorted(Path(folder).iterdir()) if not file.is_dir() and file.name[0] != "."]
+    return [file for file in files if not _holds_scores(file)]
+
+
+def _holds_scores(file: Path) -> bool:
+    if file.name in _OF_PYTERRIER:
+        return file.read_bytes()[:5] == b"name,"
+    if file.suffix != ".json":
+        return False
+    with file.open("rb") as opened:
+        return _OF_BEIR.match(opened.read(200)) is not None
+
+
+def qrels_file(source: Any) -> Any:
+    """Return ``qrels/test.tsv`` of a folder of BEIR, and anything but a folder unchanged."""
+    if not isinstance(source, (str, os.PathLike)):
+        return source
+    check_path(source)
+    if not source or not Path(source).is_dir():
+        return source
+    files = {file.name: file for file in sorted(Path(source, "qrels").glob("*.tsv"))}
+    if "test.tsv" not in files:
+        there = f" (this one has {', '.join(f'qrels/{name}' for name in files)})" if files else ""
+        raise InputError(
+            f"{os.fspath(source)} is a folder without qrels/test.tsv, which folders of BEIR have{there}; "
+            "give the path of the file of the qrels"
+        )
+    return files["test.tsv"]
+
+
+def collections_in(folder: str | os.PathLike[str]) -> dict[str, Path]:
+    """Return the folders of BEIR in a folder by name, such as ``scifact`` or ``cqadupstack/android``."""
+    # Patterns without ** also find links to folders.
+    found = sorted(file.parent for depth in ("*", "*/*") for file in Path(folder).glob(f"{depth}/qrels"))
+    if not found:
+        raise InputError(
+            f"{os.fspath(folder)}: no folders of BEIR (NAME/qrels/test.tsv); give a dict from names to qrels"
+        )
+    return {one.relative_to(folder).as_posix(): one for one in found}
+
+
+def runs_of_collection(runs: Any, name: str) -> dict[str, Any]:
+    """Return the runs of a collection by name.
+
+    ``runs`` maps names of runs to folders with a file per collection, or to dicts from collections to runs.
+    A folder of such folders is also possible.
+    """
+    if isinstance(runs, (str, os.PathLike)):
+        runs = {one.name: one for one in sorted(Path(runs).iterdir()) if one.is_dir()}
+    if not isinstance(runs, Mapping) or not runs:
+        raise InputError(
+            "runs: expected a dict from names of runs to folders with a file per collection, or to dicts "
+            "from collections to runs"
+        )
+    return {str(run): _run_of_collection(str(run), given, name) for run, given in runs.items()}
+
+
+def _run_of_collection(run: str, given: Any, name: str) -> Any:
+    """Return the run of a collection from a dict or a folder."""
+    if isinstance(given, Mapping):
+        if name in given:
+            return given[name]
+        raise InputError(f"run {run!r}: no run of collection {name!r}, only of {format_ids([*given])}")
+    if not isinstance(given, (str, os.PathLike)) or not Path(given).is_dir():
+        found = short_repr(given)
+        raise InputError(f"run {run!r}: expected a folder or a dict of collections, found {found}")
+    place = Path(given, name)
+    # As save_runfile of BEIR and MTEB name them: scifact.run.trec, SciFact_predictions.json.
+    wanted = re.compile(re.escape(place.name) + r"(_default)?(_predictions)?(\.[a-z]+)*", re.IGNORECASE)
+    files = run_files(place.parent) if place.parent.is_dir() else []
+    matching = [file for file in files if wanted.fullmatch(file.name)]
+    if len(matching) != 1:
+        there = ", ".join(file.name for file in matching) or "no such file"
+        raise InputError(
+            f"run {run!r}: expected one file of collection {name!r} in {place.parent}, such as "
+            f"{place.name}.run or {place.name}_predictions.json, found {there}"
+        )
+    return matching[0]
+
+
+def predictions(content: Mapping[str, Any], path: str) -> Any:
+    """Return the run in the predictions of MTEB: of one subset, the only split or the split test."""
+    subsets = {name: splits for name, splits in content.items() if name != "mteb_model_meta"}
+    splits = next(iter(subsets.values())) if len(subsets) == 1 else {}
+    split = next(iter(splits)) if len(splits) == 1 else "test"
+    if split not in splits:
+        names = ", ".join(f"[{name!r}][{split!r}]" for name, of in subsets.items() for split in of) or "none"
+        raise FileFormatError(
+            f"{path}: expected predictions of MTEB for one subset, and for one split or the split test, "
+            f"found {names}; read the file by json.load and give one of them"
+        )
+    return splits[split]
+
+
+def means_of_mteb(
+    folder: str | os.PathLike[str], measures: Iterable[Any], split: str, tasks: Iterable[str] | None
+) -> list[dict[str, Any]]:
+    """Return a row per model, task and measure, from the results of MTEB in a folder and those below it."""
+    keys = {measure: _key_of_mteb(measure) for measure in measures}
+    wanted = {tasks} if isinstance(tasks, str) else {*(tasks or ())}
+    rows: list[dict[str, Any]] = []
+    of_place: dict[Path, set[str]] = {}
+    for file, content in _results_of_mteb(Path(folder)):
+        task = content["task_name"]
+        if tasks is not None and task not in wanted:
+            continue
+        subsets = content["scores"].get(split)
+        if not subsets:
+            raise FileFormatError(f"{file}: no split {split!r}, only {format_ids([*content['scores']])}")
+        of_place.setdefault(file.parent, set()).add(task)
+        for measure, key in keys.items():
+            if any(key not in subset for subset in subsets):
+                raise FileFormatError(f"{file}: no {key} (for {measure}); choose tasks= or other measures")
+            value = sum(subset[key] for subset in subsets) / len(subsets)
+            rows.append({"run": file.parent, "query_id": task, "measure": measure, "value": value})
+    if not rows:
+        raise InputError(f"{os.fspath(folder)}: no results of MTEB (JSON with task_name and scores)")
+    every = wanted.union(*of_place.values())
+    for place, found in of_place.items():
+        if lacking := sorted(every - found):
+            raise InputError(
+                f"{place}: no result of {format_ids(lacking)}; give tasks= with those that all models have"
+            )
+    names = _models([*of_place], Path(folder))
+    return [{**row, "run": names[row["run"]]} for row in rows]
+
+
+def _results_of_mteb(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the files of results in a folder and below it, and what they hold."""
+    for file in sorted(folder.rglob("*.json")):
+        try:
+            content = json.loads(file.read_bytes())
+        except ValueError as error:
+            raise FileFormatError(f"{file}: not JSON: {error}") from None
+        if isinstance(content, Mapping) and "mteb_dataset_name" in content:
+            raise FileFormatError(f"{file}: results of MTEB before 1.11; let its TaskResult save them again")
+        if isinstance(content, Mapping) and {"task_name", "scores"} <= {*content}:
+            yield file, content
+
+
+def _models(places: list[Path], folder: Path) -> dict[Path, str]:
+    """Return the name of the model of each folder, or the folder where models have no name or the same."""
+    files = [place / _META for place in places]
+    names = [json.loads(file.read_bytes()).get("name") if file.exists() else None for file in files]
+    return {
+        place: str(name)
+        if name and names.count(name) == 1
+        else (place.relative_to(folder).as_posix() if place != folder else place.resolve().name)
+        for place, name in zip(places, names, strict=True)
+    }
+
+
+def _key_of_mteb(measure: Any) -> str:
+    """Return the name of a measure in MTEB."""
+    name, _, cutoff = str(measure).partition("@")
+    if name not in _OF_MTEB or not cutoff.isdigit():
+        known = ", ".join(f"{one}@k" for one in _OF_MTEB)
+        raise ParameterError(f"{measure} is not a mean in results of MTEB, which have {known}")
+    return f"{_OF_MTEB[name]}_at_{cutoff}"

@@ -1,0 +1,315 @@
+"""Folders of BEIR, and predictions and results of MTEB.
+
+The files have the shapes that beir 2.2 and mteb 2.26 write. ``tests/docs/test_doc_recipes.py`` runs mteb
+itself, where it is installed.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ir_graded import InputError, Scores, evaluate, evaluate_collections, meta
+from ir_graded.cli.main import main
+from ir_graded.errors import CoverageWarning, FileFormatError, ParameterError
+
+FILES = Path(__file__).parents[2] / "docs" / "files"
+BEIR, MTEB = FILES / "beir", FILES / "mteb"
+#: By hand from the files: q1 of news has d2 (level 1) before d1 (2) in the run small.
+NDCG = {
+    ("news", "small"): ((1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3)) + 1 / np.log2(3) + 1) / 3,
+    ("news", "large"): 1.0,
+    ("web", "small"): (1 + (1 / np.log2(3)) / (2 + 1 / np.log2(3)) + 1 / np.log2(3)) / 3,
+    ("web", "large"): (1 / np.log2(3) + 1 + 1) / 3,
+}
+
+
+def means(found):
+    return {(name, run): one.mean().loc[run].item() for name, one in found.items() for run in one.runs}
+
+
+def run_of(model, name):
+    return json.loads((MTEB / model / f"{name}_predictions.json").read_text())["default"]["test"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (BEIR, MTEB),
+        (str(BEIR), {model: MTEB / model for model in ("large", "small")}),
+        ({name: BEIR / name for name in ("news", "web")}, MTEB),
+        (
+            BEIR,
+            {model: {name: run_of(model, name) for name in ("news", "web")} for model in ("large", "small")},
+        ),
+        (
+            {
+                name: (BEIR / name, {model: run_of(model, name) for model in ("large", "small")})
+                for name in ("news", "web")
+            },
+        ),
+    ],
+    ids=["folders", "names of runs", "names of collections", "dicts of runs", "pairs"],
+)
+def test_folders_give_qrels_and_runs(given):
+    found = evaluate_collections("nDCG@10", *given)
+    assert [*found] == ["news", "web"]
+    assert means(found) == pytest.approx(NDCG)
+    assert found["web"].signature.qrels is not None
+    with pytest.warns(CoverageWarning, match="2 collections are too few"):
+        across = meta.across_collections(found, "small", n_resamples=100, alpha=0.5)
+    assert list(across.to_frame()["difference"][:2]) == pytest.approx(
+        [NDCG[name, "large"] - NDCG[name, "small"] for name in ("news", "web")]
+    )
+
+
+def beir(folder, name="scifact", files=("test.tsv",), text="query-id\tcorpus-id\tscore\n1\ta\t2\n"):
+    (folder / name / "qrels").mkdir(parents=True)
+    for file in files:
+        (folder / name / "qrels" / file).write_text(text)
+    return folder / name
+
+
+QRELS, RUN = {"1": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}}
+
+
+def test_the_test_split_of_a_folder_is_read(tmp_path):
+    folder = beir(tmp_path, files=("train.tsv", "test.tsv"))
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\n7\ta\t2\n")
+    for qrels in (folder, str(folder)):
+        assert evaluate("RR", qrels, RUN).mean().to_numpy().item() == 0.5
+    scores = evaluate("RR", folder, RUN)
+    assert scores.signature.qrels == evaluate("RR", folder / "qrels" / "test.tsv", RUN).signature.qrels
+    scores = evaluate("RR", folder, RUN)
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t1\n")
+    assert scores.signature.qrels is None  # the file has changed
+
+
+def test_a_folder_without_the_test_split_is_rejected(tmp_path):
+    folder = beir(tmp_path, files=("dev.tsv", "train.tsv"))
+    with pytest.raises(
+        InputError, match=r"without qrels/test.tsv, .* \(this one has qrels/dev.tsv, qrels/train.tsv\)"
+    ):
+        evaluate("RR", folder, RUN)
+    with pytest.raises(InputError, match=r"scifact is a folder without qrels/test.tsv"):
+        evaluate_collections("RR", tmp_path, {"a": {"scifact": RUN}})
+    with pytest.raises(InputError, match=r"which folders of BEIR have; give the path"):
+        evaluate("RR", tmp_path, RUN)
+    with pytest.raises(InputError, match=r"no folders of BEIR \(NAME/qrels/test.tsv\); give a dict"):
+        evaluate_collections("RR", folder, {"a": {"scifact": RUN}})
+
+
+def test_nested_and_linked_folders_are_found(tmp_path):
+    beir(tmp_path / "in", "cqadupstack/android")
+    beir(tmp_path / "elsewhere")
+    (tmp_path / "in" / "scifact").symlink_to(tmp_path / "elsewhere" / "scifact", target_is_directory=True)
+    runs = tmp_path / "runs"
+    (runs / "cqadupstack").mkdir(parents=True)
+    for file in ("cqadupstack/android.run", "scifact.run.trec"):
+        (runs / file).write_text("1 Q0 a 0 1.5 beir\n")
+    (runs / "scifact.json").write_text(json.dumps({"ndcg": {"NDCG@1": 0.5}, "map": {"MAP@1": 0.5}}, indent=4))
+    found = evaluate_collections("RR", tmp_path / "in", {"bm25": runs})
+    assert [*found] == ["cqadupstack/android", "scifact"]
+    assert evaluate("RR", QRELS, runs).runs == ("scifact.run.trec",)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            [],
+            r"expected one file of collection 'scifact' in .*, such as scifact.run or .*, found no such file",
+        ),
+        (
+            ["scifact.run", "SciFact_predictions.json"],
+            "expected .* found SciFact_predictions.json, scifact.run",
+        ),
+        (["scifact.2.run", "scifact-dev.run"], "expected .* found no such file"),
+    ],
+)
+def test_each_collection_has_one_file_of_a_run(files, message, tmp_path):
+    beir(tmp_path / "beir")
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for file in files:
+        (runs / file).write_text("1 Q0 a 0 1.5 beir\n")
+    with pytest.raises(InputError, match=f"^run 'bm25': {message}$"):
+        evaluate_collections("RR", tmp_path / "beir", {"bm25": runs})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ({"a": QRELS}, {"bm25": {"b": RUN}}),
+            "^run 'bm25': no run of collection 'a', only of 'b'$",
+        ),
+        (
+            ({"a": QRELS}, {"bm25": 3}),
+            "^run 'bm25': expected a folder or a dict of collections, found 3",
+        ),
+        (({"a": QRELS}, {}), "^runs: expected a dict from names of runs to folders"),
+        (({"a": QRELS},), r"^collection 'a': expected \(qrels, runs\), or runs= for all, found"),
+        ((BEIR,), r"^collection 'news': expected \(qrels, runs\), or runs= for all, found"),
+    ],
+)
+def test_wrong_collections_are_rejected(arguments, message):
+    with pytest.raises(InputError, match=message):
+        evaluate_collections("RR", *arguments)
+
+
+def written(folder, name, content):
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(content))
+    return file
+
+
+META = {"mteb_model_meta": {"model_name": "org/model", "revision": "1"}}
+
+
+def test_predictions_of_mteb_are_runs(tmp_path):
+    other = {"1": {"a": 9.0}}
+    for number, splits in enumerate([{"test": RUN}, {"dev": RUN}, {"val": other, "test": RUN}]):
+        file = written(tmp_path, f"{number}_predictions.json", META | {"default": splits})
+        assert evaluate("RR", QRELS, [file]).values.tolist() == [[[0.5]]]
+    # mteb 1 wrote the rankings alone.
+    file = written(tmp_path, "SciFact_default_predictions.json", RUN)
+    found = evaluate_collections("RR", {"SciFact": QRELS}, {"model": tmp_path})
+    assert found["SciFact"].values.tolist() == [[[0.5]]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            META | {"en": {"test": RUN}, "fr": {"test": RUN}},
+            r"found \['en'\]\['test'\], \['fr'\]\['test'\];",
+        ),
+        (
+            META | {"default": {"dev": RUN, "val": RUN}},
+            r"found \['default'\]\['dev'\], \['default'\]\['v",
+        ),
+        (META, "found none; read the file by json.load"),
+        (META | {"default": {"test": [1, 0]}}, "is JSON, an array; expected"),
+        (
+            {"task_name": "SciFact", "mteb_version": "2", "scores": {"test": [{"ndcg_at_10": 0.5}]}},
+            r"these are means of MTEB, read them with Scores.from_mteb; scores of topics need rankings",
+        ),
+    ],
+)
+def test_other_files_of_mteb_are_rejected(content, message, tmp_path):
+    file = written(tmp_path, "file.json", content)
+    with pytest.raises(FileFormatError, match=message):
+        evaluate("RR", QRELS, [file])
+
+
+def test_predictions_are_not_qrels(tmp_path):
+    file = written(tmp_path, "file.json", META | {"default": {"test": RUN}})
+    with pytest.raises(InputError):
+        evaluate("RR", file, RUN)
+
+
+def result(folder, task, subsets, split="test"):
+    return written(
+        folder, f"{task}.json", {"task_name": task, "mteb_version": "2", "scores": {split: subsets}}
+    )
+
+
+def means_of(ndcg, **others):
+    return {
+        "hf_subset": "default",
+        "languages": ["eng-Latn"],
+        "ndcg_at_10": ndcg,
+        "main_score": ndcg,
+        **others,
+    }
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Results of two models on three tasks, one of them with two subsets."""
+    for model, shift in (("small", 0.0), ("large", 0.1)):
+        folder = tmp_path / f"org__{model}" / "abc"
+        written(folder, "model_meta.json", {"name": f"org/{model}", "revision": "abc"})
+        result(folder, "SciFact", [means_of(0.5 + shift, map_at_10=0.25, nauc_ndcg_at_10_max=float("nan"))])
+        result(folder, "NFCorpus", [means_of(0.25 + shift, map_at_10=0.5)])
+        languages = [means_of(0.25, map_at_10=0.0), means_of(0.75 + 2 * shift, map_at_10=1.0)]
+        result(folder, "XPQA", languages)
+    return tmp_path
+
+
+def test_results_of_mteb_are_scores_of_tasks(results):
+    found = Scores.from_mteb(results, ["nDCG@10", "AP@10"])
+    assert found.names == ["nDCG@10", "AP@10"]
+    assert (found.runs, found.query_ids) == (("org/large", "org/small"), ("NFCorpus", "SciFact", "XPQA"))
+    assert found.values[0] == pytest.approx(np.array([[0.35, 0.6, 0.6], [0.25, 0.5, 0.5]]))
+    assert found.values[1].tolist() == [[0.5, 0.25, 0.5]] * 2
+    one = Scores.from_mteb(results, tasks="SciFact")
+    assert one.query_ids == ("SciFact",)
+    assert one.values[0].ravel().tolist() == pytest.approx([0.6, 0.5])
+
+
+def test_measures_have_their_names_in_mteb(tmp_path):
+    keys = ("ndcg", "map", "recall", "precision", "mrr", "hit_rate")
+    result(tmp_path / "model", "SciFact", [{f"{key}_at_5": float(at) for at, key in enumerate(keys)}])
+    found = Scores.from_mteb(tmp_path, ["nDCG@5", "AP@5", "R@5", "P@5", "RR@5", "Success@5"])
+    assert found.values.ravel().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_tasks_are_the_topics_of_statistics(results):
+    for number in range(10):
+        for model, shift in (("small", 0.0), ("large", 0.1)):
+            result(results / f"org__{model}" / "abc", f"Task{number}", [means_of(number / 20 + shift)])
+    found = meta.differences(Scores.from_mteb(results), "org/small").to_frame()
+    assert found["difference"].tolist() == pytest.approx([0.1])
+    assert found["topics"].tolist() == [13]
+    assert found["verdict"].tolist() == ["better"]
+
+
+def test_models_without_a_name_are_named_after_their_folder(results):
+    (results / "org__small" / "abc" / "model_meta.json").unlink()
+    written(results / "org__large" / "xyz", "model_meta.json", {"name": "org/large", "revision": "xyz"})
+    result(results / "org__large" / "xyz", "SciFact", [means_of(0.1)])
+    assert Scores.from_mteb(results, tasks=["SciFact"]).runs == (
+        "org__large/abc", "org__large/xyz", "org__small/abc",
+    )  # fmt: skip
+    (results / "org__large" / "xyz" / "model_meta.json").unlink()
+    assert Scores.from_mteb(results / "org__large" / "xyz").runs == ("xyz",)
+
+
+def test_wrong_results_of_mteb_are_rejected(results):
+    folder = results / "org__large" / "abc"
+    with pytest.raises(ParameterError, match=r"^Q@10 is not a mean in results of MTEB, which have nDCG@k"):
+        Scores.from_mteb(results, "Q@10")
+    with pytest.raises(ParameterError, match=r"^nDCG is not a mean"):
+        Scores.from_mteb(results, "nDCG")
+    with pytest.raises(FileFormatError, match=r"NFCorpus.json: no recall_at_5 \(for R@5\)"):
+        Scores.from_mteb(results, "R@5")
+    with pytest.raises(FileFormatError, match=r"NFCorpus.json: no split 'dev', only 'test'$"):
+        Scores.from_mteb(results, split="dev")
+    with pytest.raises(InputError, match="abc: no result of 'Quora'; give tasks= with those"):
+        Scores.from_mteb(results, tasks=["SciFact", "Quora"])
+    with pytest.raises(InputError, match="no results of MTEB"):
+        Scores.from_mteb(results, tasks=["Quora"])
+    result(folder, "Extra", [means_of(0.5)])
+    with pytest.raises(InputError, match=r"org__small.abc: no result of 'Extra'; give tasks="):
+        Scores.from_mteb(results)
+    result(folder, "SciFact", [means_of(float("nan"))])
+    with pytest.raises(InputError, match="run 'org/large', topic 'SciFact', measure nDCG@10: the sc"):
+        Scores.from_mteb(results, tasks=["SciFact"])
+    written(folder, "Old.json", {"mteb_dataset_name": "Old", "test": {"ndcg_at_10": 0.5}})
+    with pytest.raises(FileFormatError, match=r"Old.json: results of MTEB before 1.11"):
+        Scores.from_mteb(results)
+    (folder / "Broken.json").write_text("{")
+    with pytest.raises(FileFormatError, match=r"Broken.json: not JSON"):
+        Scores.from_mteb(results)
+
+
+def test_the_command_line_reads_folders_and_predictions(capsys):
+    with pytest.raises(SystemExit) as exited:
+        main(["evaluate", str(BEIR / "news"), str(MTEB / "small" / "news_predictions.json"), "-m", "nDCG@10"])
+    printed = capsys.readouterr()
+    assert exited.value.code == 0, printed.err
+    assert f"{NDCG['news', 'small']:.4f}" in printed.out
