@@ -141,7 +141,7 @@ _TESTED = options.stacked(
 
 @click.command()
 @options.qrels
-@click.argument("baseline")
+@click.argument("baseline", callback=options.one_run)
 @options.runs
 @options.measures
 @_FAIL_IF
@@ -159,8 +159,8 @@ _TESTED = options.stacked(
 @options.quiet
 def compare(  # one parameter an option
     qrels: str,
-    baseline: str,
-    runs: tuple[str, ...],
+    baseline: Any,
+    runs: Any,
     measures: tuple[str, ...],
     output: str,
     places: int,
@@ -178,7 +178,7 @@ def compare(  # one parameter an option
     from ir_graded.evaluation.run_comparison import compare_runs
 
     read = options.read(measures)
-    compared = partial(compare_runs, read, qrels, baseline, list(runs))
+    compared = partial(compare_runs, read, qrels, baseline, runs)
     return _gate(compared, output, places, **chosen)
 
 

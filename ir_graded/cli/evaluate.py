@@ -61,7 +61,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @options.table
 def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
-    runs: tuple[str, ...],
+    runs: Any,
     measures: tuple[str, ...],
     unjudged: str | None,
     estimates: bool,
@@ -89,7 +89,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     --n-samples and --seed are options of --unjudged intervals and differences.
     """
     _check_modes(click.get_current_context().params)
-    read, files = options.read(measures), list(runs)
+    read, files = options.read(measures), runs
     more: dict[str, More] = {}
     note, is_signed = "", False
     if unjudged == "bounds":
@@ -190,7 +190,7 @@ def _add_note(note: str, output: str) -> None:
 def verify(
     file: str,
     qrels: str,
-    runs: tuple[str, ...],
+    runs: Any,
     groups: tuple[str, ...],
     output: str,
     places: int,
@@ -202,7 +202,7 @@ def verify(
     options, rows of QRELS and of each RUN and all scores are compared. Rows may be in another order or
     format. A changed row cannot be named, because only a hash of the rows was saved.
     """
-    found = verified(file, options.judgments(qrels, None, None, groups), list(runs), **chosen)
+    found = verified(file, options.judgments(qrels, None, None, groups), runs, **chosen)
     frame = found.to_frame().set_index("item")
     show(frame_text(frame.where(frame.notna(), ""), ["item"], output, places))
     return int(not found.agrees)
@@ -211,9 +211,14 @@ def verify(
 @click.command()
 @click.argument("measure")
 @options.qrels
-@click.argument("run")
+@options.run
 @click.argument("query_id")
-@click.option("--against", metavar="RUN", help="Another run, whose ranking is shown beside that of RUN.")
+@click.option(
+    "--against",
+    metavar="RUN",
+    callback=options.one_run,
+    help="Another run, whose ranking is shown beside that of RUN.",
+)
 @options.ties
 @options.intents
 @options.nuggets
@@ -222,9 +227,9 @@ def verify(
 def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     measure: str,
     qrels: str,
-    run: str,
+    run: Any,
     query_id: str,
-    against: str | None,
+    against: Any,
     ties: str,
     ranks: str | None,
     intents: str | None,

@@ -19,7 +19,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.sources import add_intents, add_nuggets, with_groups
+from ir_graded.io.sources import add_intents, add_nuggets, runs_of_arguments, with_groups
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -42,6 +42,27 @@ def _end_waits_on_interrupt(
 
         signal.siginterrupt(signal.SIGINT, True)
     return None if path is None else str(standard_input(path))
+
+
+#: Whether runs are named by their tags.
+_BY_TAG = "ir_graded.by_tag"
+
+
+def _name_by(context: click.Context, _option: click.Parameter, names: str) -> None:
+    context.meta[_BY_TAG] = names == "tag"
+
+
+def _named(context: click.Context, _argument: click.Parameter, given: tuple[str, ...]) -> Any:
+    """Return paths of runs, or the runs by name."""
+    return runs_of_arguments(given, context.meta[_BY_TAG])
+
+
+def one_run(context: click.Context, argument: click.Parameter, given: str | None) -> Any:
+    """Return the path of a run or the name of another as given, or one run by name."""
+    if given is None:
+        return None
+    found = _named(context, argument, (given,))
+    return found if isinstance(found, dict) and found != {given: given} else given
 
 
 class InUnits(click.FloatRange):
@@ -137,7 +158,20 @@ _EXAMPLE = "\"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\""
 
 qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
 optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
-runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+names = click.option(
+    "--names",
+    type=click.Choice(["file", "tag"]),
+    default="file",
+    show_default=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_name_by,
+    help="Name runs by their files or by their tags, the last column. NAME=FILE in place of a RUN names it.",
+)
+runs = stacked(click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named), names)
+optional_runs = stacked(click.argument("runs", nargs=-1, metavar="[RUN...]", callback=_named), names)
+#: An argument of one run.
+run = stacked(click.argument("run", callback=one_run), names)
 measures = _measures(required=True, help=f"Measures separated by blanks: {_EXAMPLE}. Repeatable.")
 optional_measures = _measures(help="Measures separated by blanks. Repeatable.")
 ties = of(evaluate, only=["ties", "ranks"])
@@ -194,6 +228,11 @@ table = stacked(
     places,
     quiet,
 )
+
+
+def as_typed(runs: list[str] | dict[str, str]) -> list[str]:
+    """Return runs as arguments of a command."""
+    return runs if isinstance(runs, list) else [f"{name}={path}" for name, path in runs.items()]
 
 
 def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iterable[str]) -> Any:

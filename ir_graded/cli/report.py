@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @options.quiet
 def report(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
-    runs: tuple[str, ...],
+    runs: Any,
     measures: tuple[str, ...],
     path: str,
     figures: str | None,
@@ -57,14 +57,14 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
     """
     prepare_folder(figures, "--figures")
     context = click.get_current_context()
-    command = ["ir_graded", "report", qrels, *runs]
+    command = ["ir_graded", "report", qrels, *options.as_typed(runs)]
     for option in context.command.params[2:]:
         value = context.params.get(str(option.name))
         values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]
         command += [word for one in values for word in (option.opts[0], str(one))]
     judged = options.judgments(qrels, intents, nuggets, groups)
     read = options.read(measures)
-    contents = write_report(read, judged, list(runs), path, **chosen, command=shlex.join(command))
+    contents = write_report(read, judged, runs, path, **chosen, command=shlex.join(command))
     if figures is not None:
         write_figures(_drawn(contents), figures, ("pdf", "svg"))
     # Also where standard error is a file, in which there is no progress bar.

@@ -103,7 +103,7 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 _OPTIONS = (
     options.optional_qrels,
-    click.argument("runs", nargs=-1, metavar="[RUN]..."),
+    options.optional_runs,
     options.optional_measures,
     click.option(
         "--matrix", "matrices", multiple=True, metavar="FILE", help="Score matrix (CSV). Repeatable."
@@ -167,7 +167,7 @@ def source(command: Callable[..., None]) -> Callable[..., None]:
 
 def _score_matrices(
     qrels: str | None,
-    runs: tuple[str, ...],
+    runs: Any,
     measures: tuple[str, ...],
     matrices: tuple[str, ...],
     topic_column: str | None,
@@ -194,7 +194,7 @@ def _score_matrices(
         return {name: found[name] for name in (scores.names[scores.position(one)] for one in wanted)}
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
-    return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs)))
+    return matrices_by_measure(evaluate(options.read(measures), str(qrels), runs))
 
 
 def prepare_folder(folder: str | None, option: str = "--plot") -> None:

@@ -119,7 +119,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @click.command()
 @options.qrels
 @click.argument("others", metavar="B")
-@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@options.optional_runs
 @options.optional_measures
 @options.lengths
 @options.of(compare_judgments)
@@ -128,7 +128,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 def judgments(  # one parameter an option
     qrels: str,
     others: str,
-    runs: tuple[str, ...],
+    runs: Any,
     measures: tuple[str, ...],
     folder: str | None,
     output: str,
@@ -149,7 +149,7 @@ def judgments(  # one parameter an option
     sources.prepare_folder(folder)
     if bool(runs) != bool(measures) and (runs or not is_assignments(qrels)):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (options.read(measures) if measures else None, list(runs) or None)
+    given = (options.read(measures) if measures else None, runs or None)
     found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement
@@ -194,16 +194,16 @@ def judgments(  # one parameter an option
 
 @click.command()
 @options.qrels
-@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@options.optional_runs
 @options.of(collection_statistics)
 @options.table
-def statistics(qrels: str, runs: tuple[str, ...], output: str, places: int, **chosen: Any) -> None:
+def statistics(qrels: str, runs: Any, output: str, places: int, **chosen: Any) -> None:
     """Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.
 
     The row N counts judged documents that are not relevant, R relevant documents; a row per relevant level
     follows. The columns are the mean and range over topics, and the number of topics with such documents.
     """
-    table = collection_statistics(qrels, list(runs) or None, **chosen).to_frame()
+    table = collection_statistics(qrels, runs or None, **chosen).to_frame()
     show(frame_text(table, ["documents"], output, places))
 
 
@@ -302,9 +302,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
 @options.of(rbo_matrix)
 @sources.folder
 @options.table
-def rbo(
-    runs: tuple[str, ...], score: str, folder: str | None, output: str, places: int, **chosen: Any
-) -> None:
+def rbo(runs: Any, score: str, folder: str | None, output: str, places: int, **chosen: Any) -> None:
     """Compare RUNs by rank-biased overlap (RBO). No judgments are needed.
 
     For two RUNs it prints each topic with a lower bound (min), an upper bound (max), their difference (res)
@@ -313,7 +311,7 @@ def rbo(
     """
     import pandas as pd
 
-    named = named_runs(list(runs))
+    named = named_runs(runs)
     if len(named) == 2:  # noqa: PLR2004  # topic by topic
         if folder is not None:
             raise click.UsageError("--plot needs at least three RUNs")
@@ -343,7 +341,7 @@ def rbo(
 @click.option("--csv", "output", flag_value="csv", help="Write CSV with a header.")
 @click.option("--jsonl", "output", flag_value="jsonl", help="Write JSON Lines.")
 @options.quiet
-def pool(runs: tuple[str, ...], strata: str | None, output: str | None, **chosen: Any) -> None:
+def pool(runs: Any, strata: str | None, output: str | None, **chosen: Any) -> None:
     """List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.
 
     Documents are shuffled within a topic. A line is TOPIC 0 DOCUMENT ?: with levels in place of the question
@@ -364,7 +362,7 @@ def pool(runs: tuple[str, ...], strata: str | None, output: str | None, **chosen
                 f"{short_repr(strata)} must be ranks, each once, with shares: for example 5:1,20:.2,100:.05",
                 param_hint="--strata",
             )
-    table = pooled(list(runs), strata=shares, **chosen)
+    table = pooled(runs, strata=shares, **chosen)
     rows: list[dict[Any, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
     if output == "csv":
         lines = table.to_csv(index=False, lineterminator="\n").splitlines()

@@ -179,19 +179,22 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
 def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of the baseline, and all runs with it by name."""
     candidates = named_runs(runs)
-    if is_path_or_dataset_id(baseline):
-        same = _same(baseline, candidates)
-        if same and len(same) == len(candidates):
-            raise InputError(f"{same[0]} is both the baseline and the only run; give another run to compare")
-        if same:
-            return same[0], {name: run for name, run in candidates.items() if name not in same[1:]}
-        _check_known(os.fspath(baseline), [*candidates])
     given = named_runs(baseline)
     if len(given) != 1:
         raise InputError(f"baseline: expected one run, found {len(given)}")
     ((name, run),) = given.items()
+    has_name = not is_path_or_dataset_id(baseline)
+    same = _same(run, candidates) if not has_name or is_file(run) else []
+    if same and len(same) == len(candidates):
+        raise InputError(f"{same[0]} is both the baseline and the only run; give another run to compare")
+    if same and not has_name:
+        return same[0], {name: run for name, run in candidates.items() if name not in same[1:]}
+    if same:
+        candidates = {other: run for other, run in candidates.items() if other not in same}
+    if not has_name:
+        _check_known(os.fspath(baseline), [*candidates])
     paths = [runs] if is_path_or_dataset_id(runs) else runs
-    if is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
+    if not has_name and is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
         # Names distinguish equal file names, such as main/bm25.run and branch/bm25.run.
         named = named_runs([run, *paths])
         return next(iter(named)), named
