@@ -59,11 +59,12 @@ def compare_runs(
             ``query_id`` is skipped.
         ties: as for ``evaluate``.
         ranks: as for ``evaluate``.
-        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, n_resamples and
-            rng.
+        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, minimum,
+            n_resamples and rng.
 
     Returns:
-        The comparison. Its ``passed`` is False if any run is worse by any measure on any slice.
+        The comparison. Its ``passed`` is False if any run is worse by any measure on any slice, or if a mean
+        is below its ``minimum``.
 
     Raises:
         InputError: qrels or a run cannot be scored, a run has the name of the baseline, the baseline is the
@@ -90,7 +91,7 @@ def compare_runs(
         1  bm25_baseline      -0.185        0.000      worse
     """
     read = in_order(read_measures(measures), ties, ranks)
-    _check_higher_is_better(read)
+    check_higher_is_better(read)
     name, named = _named(baseline, runs)
     request = Request(read, qrels, ranks=ranks)
     request.take(named)
@@ -117,7 +118,7 @@ def compare_runs(
     return replace(found, notes=(*found.notes, *_notes_on_judged(found, read, depths.tolist())))
 
 
-def _check_higher_is_better(measures: list[Measure]) -> None:
+def check_higher_is_better(measures: list[Measure]) -> None:
     """Raise ParameterError for a measure by which no run can be worse, such as NumRel."""
     for measure in measures:
         scorer = scorer_of(measure)

@@ -17,7 +17,7 @@ from .correlation import (
     tau_ap_a,
     tau_ap_b,
 )
-from .differences import Differences, differences
+from .differences import Differences, Minima, differences, minima
 from .discriminative import DiscriminativePower, discriminative_power
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
@@ -46,6 +46,7 @@ __all__ = [
     "DiscriminativePower",
     "EffectSizes",
     "MeasureComparison",
+    "Minima",
     "PredictionPowered",
     "RankCorrelations",
     "Ranks",
@@ -65,6 +66,7 @@ __all__ = [
     "effect_sizes",
     "kendall_tau",
     "kendall_tau_b",
+    "minima",
     "minimum_detectable_difference",
     "one_per_team",
     "power",
