@@ -225,11 +225,7 @@ _FAIL_IF = click.option(
 #: Options of the test, and of what it weighs.
 _TESTED = options.stacked(
     options.of(differences, "alternative", "family"),
-    click.option(
-        "--weights",
-        metavar="FILE",
-        help="Weights of topics, such as their traffic. FILE: lines of topic and weight.",
-    ),
+    options.weights,
     click.option(
         "--slices",
         metavar="FILE",

@@ -50,6 +50,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @click.option(
     "--letters", is_flag=True, help="With -o latex or markdown, mark which runs each run beats, by letters."
 )
+@options.weights
 @options.save
 @click.option(
     "--signature",
@@ -74,6 +75,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     groups: tuple[str, ...],
     baseline: str | None,
     letters: bool,
+    weights: str | None,
     save: str | None,
     signature: bool,
     by_topic: bool,
@@ -115,9 +117,11 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         labels = ["run_a", "run_b", "measure"]
         frame = found.differences().to_frame().set_index(labels)
         text = frame_text(frame, labels, output, places)
-    elif baseline is not None or letters or (output == "latex" and not (by_topic or more)):
+    elif baseline is not None or letters or (output == "latex" and not (by_topic or more or weights)):
         write = scores.to_latex if output == "latex" else scores.to_markdown
         text, is_signed = write(baseline=baseline, letters=letters, digits=places), output == "latex"
+    elif weights is not None:
+        text = frame_text(scores.mean(weights=weights), ["run"], output, places, "measure")
     else:
         text = FORMATS[output](Leaderboard.of(scores, by_topic, more), places)
     seed = rng if unjudged in {"intervals", "differences"} else None
@@ -147,6 +151,13 @@ def _check_modes(given: dict[str, Any]) -> None:
         raise click.UsageError(f"{typed[0]} needs --unjudged intervals or differences")
     if given["by_topic"] and unjudged == "differences":
         raise click.UsageError("--unjudged differences are of means: leave out --by-topic")
+    if given["weights"] and (
+        given["by_topic"] or unjudged or estimates or given["baseline"] or given["letters"]
+    ):
+        raise click.UsageError(
+            "--weights are of means only: leave out --by-topic, --unjudged, --estimates, --baseline and "
+            "--letters"
+        )
     other = given["by_topic"] or unjudged or estimates or given["output"] not in {"latex", "markdown"}
     if other and (given["baseline"] is not None or given["letters"]):
         raise click.UsageError(

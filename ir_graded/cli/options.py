@@ -196,6 +196,12 @@ groups = click.option(
     help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
     "and a number per group. Repeatable.",
 )
+weights = click.option(
+    "--weights",
+    metavar="FILE",
+    help="Weights of topics, such as their traffic. FILE: lines of topic and weight, or CSV or TSV with a "
+    "header and a column weight.",
+)
 save = click.option("--save", type=click.Path(), help="JSON file to write all scores to, for other commands.")
 by_topic = click.option(
     "-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'."

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @options.intents
 @options.nuggets
 @options.groups
-@click.option("--weights", metavar="FILE", help="Weights of topics: lines of topic and weight.")
+@options.weights
 @click.option("--title", default="", help="Heading of the page.")
 @click.option(
     "--queries", metavar="FILE|ID", help="Texts of the topics: lines of topic, tab and text, or a dataset id."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,15 @@ import numpy as np
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
-from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids, short_repr
+from ir_graded.errors import (
+    MOST_IDS,
+    CoverageWarning,
+    InputError,
+    ParameterError,
+    format_ids,
+    printable,
+    short_repr,
+)
 from ir_graded.io.slices import read_slices, read_weights
 
 from .matrix import DECIMALS, matrices_by_measure, number_of, reference_name
@@ -278,8 +287,10 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         family: tests that are corrected together: ``'measure'`` (those of a measure) or ``'all'``.
         alpha: significance level, between 0 and 1.
         tolerance: largest difference of means that does not matter, in units of the measure; >= 0.
-        weights: weights of the topics, such as their traffic: a mapping, Series or DataFrame by topic, or a
-            file of lines ``topic weight``. Queries drawn in proportion to traffic must not be weighted again.
+        weights: weights of the topics, such as their traffic: a mapping or Series by topic, a DataFrame, or a
+            file of lines ``topic weight``. Frames, and CSV or TSV files with a header, may have further
+            columns beside ``weight``; their topics are in ``query_id`` or ``qid``. Queries drawn in
+            proportion to traffic must not be weighted again.
         slices: slices of topics, each tested in addition to all topics: a mapping, Series or DataFrame by
             topic (each column gives slices named ``column=value``), or a file of lines ``topic slice``.
         minimum: mapping from measures to the lowest means that pass, on all topics.
@@ -652,8 +663,9 @@ def weights_of(topics: tuple[Hashable, ...], weights: Any) -> Floats:
             found[at] = weight
     wrong = [topic for topic, fits in zip(topics, (found >= 0) & (found < math.inf), strict=True) if not fits]
     if wrong:
+        place = f"{printable(os.fspath(weights))}: " if isinstance(weights, (str, os.PathLike)) else ""
         raise InputError(
-            f"weights: topics need a finite number >= 0, and {format_ids(wrong[:MOST_IDS])} "
+            f"{place}weights: topics need a finite number >= 0, and {format_ids(wrong[:MOST_IDS])} "
             f"({len(wrong)} in total) have none"
         )
     if np.count_nonzero(found) < 2:  # noqa: PLR2004
