@@ -219,7 +219,7 @@ def write_figures(
 ) -> None:
     """Draw all figures, then write them; if one cannot be drawn, no file changes."""
     drawn = {
-        check_writable(Path(folder) / f"{name}.{ending}"): _drawn(figure, ending)
+        check_writable(Path(folder) / f"{name}.{ending}"): drawn(figure, ending)
         for name, figure in figures.items()
         for ending in endings
     }
@@ -227,7 +227,20 @@ def write_figures(
         write_whole(place, content)
 
 
-def _drawn(figure: Figure, ending: str) -> bytes:
+def check_figure(path: str | None) -> None:
+    """Check before any work that a figure can be written to a file. Raises BadParameter for other endings."""
+    if path is None:
+        return
+    from ir_graded.plots import style
+
+    style.matplotlib()
+    if Path(path).suffix not in {".png", ".pdf", ".svg"}:
+        raise click.BadParameter(f"{path} must end with .png, .pdf or .svg", param_hint="--plot")
+    check_writable(path)
+
+
+def drawn(figure: Figure, ending: str) -> bytes:
+    """Return a figure as PNG, PDF or SVG."""
     if ending == "svg":
         from ir_graded.plots.style import svg
 

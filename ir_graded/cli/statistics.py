@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ir_graded import meta as statistics_of
+from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.core.segments import exact_sum
-from ir_graded.errors import CoverageWarning, InputError, short_repr
+from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.evaluation.pools import pool as pooled
-from ir_graded.evaluation.scores import read_scores
+from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
@@ -295,6 +298,75 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
     if output in ("table", "markdown"):
         tables.append(frame_text(summary, labels[:2], output, places))
     show("\n\n".join(tables))
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@options.optional_measures
+@click.option(
+    "--by",
+    type=click.Choice(["name", "date"]),
+    default="name",
+    show_default=True,
+    help="Order of the files: by name with numbers as numbers, or by the date of their last change.",
+)
+@options.of(statistics_of.history)
+@click.option("--plot", "figure", metavar="FILE", help="File for a figure: .png, .pdf or .svg.")
+@options.table
+def history(  # one parameter an option
+    folder: str,
+    measures: tuple[str, ...],
+    by: str,
+    figure: str | None,
+    output: str,
+    places: int,
+    **chosen: Any,
+) -> None:
+    """Follow the means of runs over releases, from the files in FOLDER.
+
+    FOLDER has a JSON file for each release, as `ir_graded evaluate --save` writes it. Changes are differences
+    from the release before, with intervals. Warnings say which releases differ in topics, qrels, options,
+    measures or runs; means are comparable within one part only. The figure shows the first measure.
+    """
+    sources.check_figure(figure)
+    there = sorted(path for path in Path(folder).iterdir() if path.name[0] != ".")
+    files = sorted((path for path in there if path.suffix == ".json"), key=_natural)
+    if others := [path.name for path in there if path.suffix != ".json"]:
+        note = f"{folder}: {format_ids(others)} ({len(others)} in total) are not .json files and are left out"
+        warnings.warn(note, CoverageWarning, stacklevel=1)
+    if by == "date":
+        files.sort(key=lambda path: path.stat().st_mtime_ns)
+    scores = {path.stem: read_scores(path) for path in files}
+    if len(scores) < 2:  # noqa: PLR2004
+        raise InputError(f"{folder}: expected two or more files from `evaluate --save`, found {len(scores)}")
+    if measures:
+        scores = _by_measures(scores, [*map(str, options.read(measures))])
+    found = statistics_of.history(scores, **chosen)
+    labels = ["release", "measure", "run"]
+    show(frame_text(found.to_frame().set_index(labels), labels, output, places))
+    if figure is not None:
+        write_whole(check_writable(figure), sources.drawn(found.plot(), Path(figure).suffix[1:]))
+
+
+def _natural(path: Path) -> list[str | int]:
+    """Return a key that sorts v9 before v10."""
+    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", path.stem))]
+
+
+def _by_measures(scores: dict[str, Scores], wanted: list[str]) -> dict[str, Scores]:
+    """Return the scores by the wanted measures. Raises InputError for one that no file has."""
+    there = dict.fromkeys(name for one in scores.values() for name in one.names)
+    if unknown := [name for name in wanted if name not in there]:
+        raise InputError(f"no file has scores by {unknown[0]}; the measures are {', '.join(there)}")
+    chosen = {}
+    for release, one in scores.items():
+        kept = [name for name in wanted if name in one.names]
+        if not kept:
+            raise InputError(
+                f"{release}.json has no scores by {', '.join(wanted)}, only by {', '.join(one.names)}"
+            )
+        chosen[release] = one.select(measures=kept)
+    return chosen
 
 
 @click.command()

@@ -19,6 +19,7 @@ from .correlation import (
 )
 from .differences import Differences, Minima, differences, minima
 from .discriminative import DiscriminativePower, discriminative_power
+from .history import History, history
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
 from .ranks import Ranks, ranks
@@ -45,6 +46,7 @@ __all__ = [
     "Differences",
     "DiscriminativePower",
     "EffectSizes",
+    "History",
     "MeasureComparison",
     "Minima",
     "PredictionPowered",
@@ -64,6 +66,7 @@ __all__ = [
     "discriminative_power",
     "drop_identical",
     "effect_sizes",
+    "history",
     "kendall_tau",
     "kendall_tau_b",
     "minima",
