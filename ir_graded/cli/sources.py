@@ -219,7 +219,7 @@ def write_figures(
 ) -> None:
     """Draw all figures, then write them; if one cannot be drawn, no file changes."""
     drawn = {
-        check_writable(Path(folder) / f"{name}.{ending}"): drawn(figure, ending)
+        check_writable(Path(folder) / f"{name}.{ending}"): figure_bytes(figure, ending)
         for name, figure in figures.items()
         for ending in endings
     }
@@ -239,7 +239,7 @@ def check_figure(path: str | None) -> None:
     check_writable(path)
 
 
-def drawn(figure: Figure, ending: str) -> bytes:
+def figure_bytes(figure: Figure, ending: str) -> bytes:
     """Return a figure as PNG, PDF or SVG."""
     if ending == "svg":
         from ir_graded.plots.style import svg

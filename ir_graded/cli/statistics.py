@@ -345,7 +345,7 @@ def history(  # one parameter an option
     labels = ["release", "measure", "run"]
     show(frame_text(found.to_frame().set_index(labels), labels, output, places))
     if figure is not None:
-        write_whole(check_writable(figure), sources.drawn(found.plot(), Path(figure).suffix[1:]))
+        write_whole(check_writable(figure), sources.figure_bytes(found.plot(), Path(figure).suffix[1:]))
 
 
 def _natural(path: Path) -> list[str | int]:
