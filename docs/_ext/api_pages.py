@@ -70,6 +70,7 @@ TASKS: dict[str, Task] = {
             "meta.differences",
             "meta.ranks",
             "meta.collections",
+            "meta.history",
             "meta.significance",
             "meta.intervals",
             "meta.sample_size",

@@ -3,51 +3,99 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import click
 
-from ir_graded.errors import CoverageWarning, InputError, printable
+from ir_graded.errors import CoverageWarning, InputError, printable, short_repr
 from ir_graded.evaluation.answers import score_answers
-from ir_graded.evaluation.run_comparison import MOST_MISSING
+from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.evaluation.run_comparison import MOST_MISSING, check_higher_is_better, compare_runs
+from ir_graded.evaluation.tables import in_markdown
 from ir_graded.io.sources import find_run
-from ir_graded.meta.differences import VERDICTS, Differences, NothingToLoseWarning, differences, p_text
+from ir_graded.meta.differences import (
+    BELOW_MINIMUM,
+    FAILING,
+    VERDICTS,
+    Differences,
+    Minima,
+    NothingToLoseWarning,
+    differences,
+    minima,
+    p_text,
+)
 from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 
 from . import options
-from .output import FORMATS, P_VALUES, Leaderboard, frame_text, json_line, places as with_places, show
+from .output import (
+    ALL_TOPICS,
+    FORMATS,
+    P_VALUES,
+    Leaderboard,
+    frame_text,
+    json_line,
+    places as with_places,
+    show,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
 _VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p", "p_corrected"]
-_DETAILS = ["minimum_detectable", "judged", "baseline_judged"]
+_DETAILS = ["minimum_detectable", "judged", "baseline_judged", "minimum"]
+#: Values that comments leave out.
+_MINOR = {"p", "minimum_detectable"}
+#: Largest size of a comment on GitHub, most rows and slices in one, and characters of a note.
+_LARGEST_COMMENT, _MOST_ROWS, _MOST_SLICES, _LONGEST_NOTE = 65_536, 50, 10, 2_000
+#: All verdicts in the order of a comment.
+_BY_CONCERN = (*FAILING, "inconclusive", "not worse", "equivalent", "better", *VERDICTS[-2:])
 
 
-def _sentences(found: Differences, digits: int) -> str:
-    """Return the verdicts, how they were tested and the smallest loss that the tests detect."""
+def _counted(verdicts: Iterable[str]) -> str:
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+
+def _summary(found: Differences | Minima) -> str:
+    """Return how many comparisons have each verdict."""
+    if isinstance(found, Minima):
+        return (
+            f"{plural(len(found.verdict), 'mean')} over {found.topics[0]} topics: {_counted(found.verdict)}."
+        )
+    return (
+        f"{plural(len(found.verdict), 'comparison')} with {found.baseline[0]}: {_counted(found.verdict)} "
+        f"(tolerance {found.tolerance:g}, alpha {found.alpha:g}, {100 - 200 * found.alpha:g}% intervals)."
+    )
+
+
+def _tested(found: Differences | Minima, digits: int, most: int | None = None) -> str:
+    """Return how the verdicts were tested and the smallest losses that are detected, on so many slices."""
     import numpy as np
 
-    counts = Counter(found.verdict)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    if isinstance(found, Minima):
+        return ""
     topics = dict(zip(found.slice, found.topics.tolist(), strict=True))
     scopes = {
         name: f"{size} topics" if at == 0 else f"the {size} of slice {name}"
         for at, (name, size) in enumerate(topics.items())
     }
+    kept = dict([*scopes.items()][:most])
+    left = f" and on {plural(len(scopes) - len(kept), 'more slice')}" if len(kept) < len(scopes) else ""
     said = (
-        f"{plural(len(found.verdict), 'comparison')} with {found.baseline[0]}: {said} "
-        f"(tolerance {found.tolerance:g}, alpha {found.alpha:g}, {100 - 200 * found.alpha:g}% intervals). "
-        f"One-sided {found.test} test on {', on '.join(scopes.values())}, correction {found.correction}."
+        f"One-sided {found.test} test on {', on '.join(kept.values())}{left}, correction {found.correction}."
     )
     detectable = np.array(found.minimum_detectable)
     losses = []
-    for name, scope in scopes.items():
+    for name, scope in kept.items():
         of_slice = detectable[[part == name for part in found.slice]]
         if not np.isnan(of_slice).all():
             losses.append(f"{with_places(float(np.nanmax(of_slice)), digits)} on {scope}")
@@ -58,26 +106,53 @@ def _sentences(found: Differences, digits: int) -> str:
     return said
 
 
-def _table(style: str) -> Callable[[Differences, int, set[str]], str]:
-    def write(found: Differences, digits: int, _failing: set[str]) -> str:
-        labels = ["run", "measure", *(["slice"] if len({*found.slice}) > 1 else [])]
-        frame = found.to_frame().set_index(labels)
-        details = [name for name in _DETAILS if frame[name].notna().any() or "judged" not in name]
-        frame = frame[[*_VALUES, *details, "verdict"]]
-        table = frame_text(frame, labels, style, digits)
-        return "\n\n".join([table, *map(printable, (_sentences(found, digits), *found.notes))])
-
-    return write
+def _columns(frame: pd.DataFrame, leave_out: Collection[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of comparisons without columns that say nothing, and the names of their labels."""
+    labels = ["run", "measure", *(["slice"] if "slice" in frame and frame["slice"].nunique() > 1 else [])]
+    names = [name for name in (*_VALUES, *_DETAILS) if name in frame and name not in leave_out]
+    kept = [name for name in names if name not in _DETAILS[1:] or frame[name].notna().any()]
+    return frame.set_index(labels)[[*kept, "verdict"]], labels
 
 
-def _json(found: Differences, digits: int, _failing: set[str]) -> str:
+def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
+    frame, labels = _columns(found.to_frame())
+    said = " ".join(filter(None, [_summary(found), _tested(found, digits)]))
+    table = frame_text(frame, labels, "table", digits)
+    return "\n\n".join([table, *map(printable, (said, *found.notes))])
+
+
+def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
+    """Return a comment for a pull request: the worst verdict, the table by concern, and how it was tested."""
+    frame, labels = _columns(found.to_frame(), _MINOR)
+    frame = frame.sort_values("verdict", key=lambda names: names.map(_BY_CONCERN.index), kind="stable")
+    head = f"**{frame['verdict'].iloc[0].capitalize()}**: {in_markdown(_summary(found))}"
+    said = [_tested(found, digits, 1 + _MOST_SLICES), *found.notes]
+    said = [
+        note if len(note) <= _LONGEST_NOTE else f"{note[:_LONGEST_NOTE]} ... (cut)" for note in said if note
+    ]
+    rows = _MOST_ROWS
+    while True:
+        parts = [head, frame_text(frame[:rows], labels, "markdown", digits)] if rows else [head]
+        if len(frame) > rows:
+            left = frame["verdict"].iloc[rows:]
+            parts.append(f"And {len(left)} more: {_counted(left)}. `-o table` and `-o json` show all.")
+        text = "\n\n".join([*parts, *map(in_markdown, said)])
+        if len(text) < _LARGEST_COMMENT:
+            return text
+        if not rows:
+            return f"{text[: _LARGEST_COMMENT - 20]} ... (cut)"
+        rows //= 2
+
+
+def _json(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     rows = [
         json.loads(json_line({str(name): _plain(value, digits) for name, value in row.items()}))
         for row in found.to_frame().to_dict("records")
     ]
     names = ["alternative", "test", "correction", "family", "alpha", "tolerance", "n_resamples"]
     names += ["passed", "notes"]
-    return json.dumps({**{name: getattr(found, name) for name in names}, "comparisons": rows}, indent=2)
+    given = {name: getattr(found, name) for name in names if hasattr(found, name)}
+    return json.dumps({**given, "comparisons": rows}, indent=2)
 
 
 def _plain(value: Any, digits: int) -> Any:
@@ -86,20 +161,27 @@ def _plain(value: Any, digits: int) -> Any:
     return round(value, digits) if isinstance(value, float) and digits >= 0 else value
 
 
-def _junit(found: Differences, digits: int, failing: set[str]) -> str:
+def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
     """Return JUnit XML with a test case per comparison, which fails by its verdict."""
     suite = ET.Element("testsuite", name="ir_graded compare", tests=str(len(found.verdict)), errors="0")
     suite.set("failures", str(sum(verdict in failing for verdict in found.verdict)))
     for row in found.to_frame().to_dict("records"):
-        name = printable(f"{row['measure']} on {row['slice']}")
+        name = printable(f"{row['measure']} on {row.get('slice', ALL_TOPICS)}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
         values = {
             name: p_text(row[name]) if name in P_VALUES else with_places(float(row[name]), digits)
             for name in _VALUES + _DETAILS
+            if name in row and not (name == "minimum" and math.isnan(row[name]))
         }
         said = ", ".join(f"{name} {value}" for name, value in {"verdict": row["verdict"], **values}.items())
         if row["verdict"] in failing:
-            message = f"{values['difference']} against {row['baseline']}, p {p_text(row['p_corrected'])}"
+            messages = []
+            if row["verdict"] in BELOW_MINIMUM:
+                messages.append(f"mean {row['mean']:.10g} below minimum {row['minimum']:.10g}")
+            if row["verdict"] != BELOW_MINIMUM[1]:
+                against = f"{values['difference']} against {row['baseline']}"
+                messages.append(f"{against}, p {p_text(row['p_corrected'])}")
+            message = "; ".join(messages)
             ET.SubElement(case, "failure", message=printable(message), type=row["verdict"]).text = said
         else:
             ET.SubElement(case, "system-out").text = said
@@ -109,12 +191,30 @@ def _junit(found: Differences, digits: int, failing: set[str]) -> str:
     return ET.tostring(suite, encoding="unicode")
 
 
-_OUTPUTS: dict[str, Callable[[Differences, int, set[str]], str]] = {
-    "table": _table("table"),
-    "markdown": _table("markdown"),
+_OUTPUTS: dict[str, Callable[[Any, int, set[str]], str]] = {
+    "table": _table,
+    "markdown": _markdown,
     "json": _json,
     "junit": _junit,
 }
+
+
+def _read_minima(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> Any:
+    """Return the lowest mean of each measure, None without any."""
+    found: dict[Any, float] = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            lowest = float(number)
+        except ValueError:
+            lowest = math.nan
+        measures = options.read([name]) if math.isfinite(lowest) else []
+        if len(measures) != 1:
+            raise click.BadParameter(f"{short_repr(text)} must be MEASURE=MEAN, such as nDCG@10=.65")
+        if measures[0] in found:
+            raise click.BadParameter(f"{measures[0]} has two minima, {found[measures[0]]:g} and {lowest:g}")
+        found[measures[0]] = lowest
+    return found or None
 
 
 _FAIL_IF = click.option(
@@ -125,24 +225,29 @@ _FAIL_IF = click.option(
 #: Options of the test, and of what it weighs.
 _TESTED = options.stacked(
     options.of(differences, "alternative", "family"),
-    click.option(
-        "--weights",
-        metavar="FILE",
-        help="Weights of topics, such as their traffic. FILE: lines of topic and weight.",
-    ),
+    options.weights,
     click.option(
         "--slices",
         metavar="FILE",
         help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by "
         "blanks, or by tabs or commas if topics hold blanks.",
     ),
+    click.option(
+        "--min",
+        "minimum",
+        multiple=True,
+        metavar="MEASURE=MEAN",
+        callback=_read_minima,
+        help="Exit with 1 if the mean of a RUN over all topics is below this number; needs no test. "
+        "Repeatable.",
+    ),
 )
 
 
 @click.command()
 @options.qrels
-@click.argument("baseline")
-@options.runs
+@click.argument("baseline", callback=options.one_run)
+@options.optional_runs
 @options.measures
 @_FAIL_IF
 @_TESTED
@@ -159,8 +264,8 @@ _TESTED = options.stacked(
 @options.quiet
 def compare(  # one parameter an option
     qrels: str,
-    baseline: str,
-    runs: tuple[str, ...],
+    baseline: Any,
+    runs: Any,
     measures: tuple[str, ...],
     output: str,
     places: int,
@@ -174,12 +279,35 @@ def compare(  # one parameter an option
     shown to be better, equivalent or not worse, 1 if one is worse, and 3 otherwise. It is 2 if something
     could not be read or computed, or if none is worse and a test can never fail: it has too few topics, or
     BASELINE scores 0.
-    """
-    from ir_graded.evaluation.run_comparison import compare_runs
 
+    With --min the exit code is 1 if the mean of a RUN is below this number. With --min alone, without any
+    RUN, it checks BASELINE.
+    """
     read = options.read(measures)
-    compared = partial(compare_runs, read, qrels, baseline, list(runs))
+    if not runs:
+        return _check_alone(read, qrels, baseline, output, places, **chosen)
+    compared = partial(compare_runs, read, qrels, baseline, runs)
     return _gate(compared, output, places, **chosen)
+
+
+def _check_alone(  # one parameter an option
+    measures: list[Any], qrels: str, run: Any, output: str, places: int, **chosen: Any
+) -> int:
+    """Print the means of a run with their minima, and return the exit code."""
+    if chosen["minimum"] is None:
+        raise click.UsageError("give RUNs to compare with BASELINE, or --min to check BASELINE alone")
+    of_tests = options.given(
+        *(name for name in chosen if name not in {"minimum", "weights", "ties", "ranks"})
+    )
+    if of_tests:
+        raise click.UsageError(
+            f"{of_tests[0]} needs RUNs to compare with BASELINE; --min alone tests nothing"
+        )
+    check_higher_is_better(measures)
+    scores = evaluate(measures, qrels, run, ties=chosen["ties"], ranks=chosen["ranks"])
+    found = minima(scores, chosen["minimum"], weights=chosen["weights"])
+    show(_OUTPUTS[output](found, places, {*FAILING}))
+    return 0 if found.passed else WORSE
 
 
 @click.command()
@@ -268,7 +396,7 @@ def _gate(
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
     for message in impossible:
         warnings.warn(message, CoverageWarning, stacklevel=1)
-    show(_OUTPUTS[output](found, places, {"worse", fail_if or "worse"}))
-    if fail_if and not found.passed:
+    show(_OUTPUTS[output](found, places, {*FAILING, fail_if or "worse"}))
+    if {*found.verdict} & {*(FAILING if fail_if else BELOW_MINIMUM)}:
         return WORSE
     return INCONCLUSIVE if fail_if == "inconclusive" and "inconclusive" in found.verdict else 0

@@ -56,6 +56,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @click.option(
     "--letters", is_flag=True, help="With -o latex or markdown, mark which runs each run beats, by letters."
 )
+@options.weights
 @options.save
 @click.option(
     "--signature",
@@ -67,7 +68,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @options.table
 def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
-    runs: tuple[str, ...],
+    runs: Any,
     query_ids: str | None,
     measures: tuple[str, ...],
     unjudged: str | None,
@@ -81,6 +82,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     groups: tuple[str, ...],
     baseline: str | None,
     letters: bool,
+    weights: str | None,
     save: str | None,
     signature: bool,
     by_topic: bool,
@@ -127,9 +129,11 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
             frame = frame[(frame["run_a"] == name) | (frame["run_b"] == name)]
         frame = frame.set_index(labels)
         text = frame_text(frame, labels, output, places)
-    elif baseline is not None or letters or (output == "latex" and not (by_topic or more)):
+    elif baseline is not None or letters or (output == "latex" and not (by_topic or more or weights)):
         write = scores.to_latex if output == "latex" else scores.to_markdown
         text, is_signed = write(baseline=baseline, letters=letters, digits=places), output == "latex"
+    elif weights is not None:
+        text = frame_text(scores.mean(weights=weights), ["run"], output, places, "measure")
     else:
         text = FORMATS[output](Leaderboard.of(scores, by_topic, more), places)
     seed = rng if unjudged in {"intervals", "differences"} else None
@@ -159,6 +163,12 @@ def _check_modes(given: dict[str, Any]) -> None:
         raise click.UsageError(f"{typed[0]} needs --unjudged intervals or differences")
     if given["by_topic"] and unjudged == "differences":
         raise click.UsageError("--unjudged differences are of means: leave out --by-topic")
+    of_topics = (given[name] for name in ("by_topic", "baseline", "letters", "signature"))
+    if given["weights"] and (unjudged or estimates or any(of_topics)):
+        raise click.UsageError(
+            "--weights are of means only: leave out --by-topic, --unjudged, --estimates, --baseline, "
+            "--letters and --signature, which does not name weights"
+        )
     other = given["by_topic"] or unjudged or estimates or given["output"] not in {"latex", "markdown"}
     if other and (given["letters"] or (given["baseline"] is not None and unjudged != "differences")):
         raise click.UsageError(
@@ -203,7 +213,7 @@ def _add_note(note: str, output: str) -> None:
 def verify(
     file: str,
     qrels: str,
-    runs: tuple[str, ...],
+    runs: Any,
     query_ids: str | None,
     groups: tuple[str, ...],
     output: str,
@@ -226,10 +236,15 @@ def verify(
 @click.command()
 @click.argument("measure")
 @options.qrels
-@click.argument("run")
+@options.run
 @click.argument("query_id")
 @options.query_ids
-@click.option("--against", metavar="RUN", help="Another run, whose ranking is shown beside that of RUN.")
+@click.option(
+    "--against",
+    metavar="RUN",
+    callback=options.one_run,
+    help="Another run, whose ranking is shown beside that of RUN.",
+)
 @options.ties
 @options.intents
 @options.nuggets
@@ -238,10 +253,10 @@ def verify(
 def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     measure: str,
     qrels: str,
-    run: str,
+    run: Any,
     query_id: str,
     query_ids: str | None,
-    against: str | None,
+    against: Any,
     ties: str,
     ranks: str | None,
     intents: str | None,
@@ -263,11 +278,11 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     judged = options.judgments(qrels, intents, nuggets, groups)
     chosen = in_order(measures, ties, ranks)
     if against is not None:
-        one, other = (options.with_query_ids([path], query_ids) for path in (run, against))
+        one, other = (options.with_query_ids(one, query_ids) for one in (run, against))
         compared = compare_rankings(chosen, judged, one, other, query_id)
         show(str(compared) if output == "table" else _ranking_text(compared, output, places))
         return
-    found = explained(chosen[0], judged, options.with_query_ids([run], query_ids), query_id)
+    found = explained(chosen[0], judged, options.with_query_ids(run, query_ids), query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
         last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}

@@ -23,7 +23,7 @@ from .compare import answers, compare
 from .evaluate import demo, evaluate, explain, passages, verify
 from .measures import measures
 from .report import report
-from .statistics import across, judgments, meta, plan, pool, ranks, rbo, significance, statistics
+from .statistics import across, history, judgments, meta, plan, pool, ranks, rbo, significance, statistics
 from .trec_eval import trec_eval
 
 #: Options by the parameters they set, which messages name.
@@ -83,6 +83,7 @@ for command in (
         compare,
         ranks,
         across,
+        history,
         rbo,
         explain,
         meta,

@@ -19,7 +19,14 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.sources import add_intents, add_nuggets, named_runs, read_run, with_groups
+from ir_graded.io.sources import (
+    add_intents,
+    add_nuggets,
+    named_runs,
+    read_run,
+    runs_of_arguments,
+    with_groups,
+)
 from ir_graded.io.text import read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -42,6 +49,27 @@ def _end_waits_on_interrupt(
 
         signal.siginterrupt(signal.SIGINT, True)
     return None if path is None else str(standard_input(path))
+
+
+#: Whether runs are named by their tags.
+_BY_TAG = "ir_graded.by_tag"
+
+
+def _name_by(context: click.Context, _option: click.Parameter, names: str) -> None:
+    context.meta[_BY_TAG] = names == "tag"
+
+
+def _named(context: click.Context, _argument: click.Parameter, given: tuple[str, ...]) -> Any:
+    """Return paths of runs, or the runs by name."""
+    return runs_of_arguments(given, context.meta[_BY_TAG])
+
+
+def one_run(context: click.Context, argument: click.Parameter, given: str | None) -> Any:
+    """Return the path of a run or the name of another as given, or one run by name."""
+    if given is None:
+        return None
+    found = _named(context, argument, (given,))
+    return found if isinstance(found, dict) and found != {given: given} else given
 
 
 class InUnits(click.FloatRange):
@@ -137,7 +165,20 @@ _EXAMPLE = "\"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\""
 
 qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
 optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
-runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+names = click.option(
+    "--names",
+    type=click.Choice(["file", "tag"]),
+    default="file",
+    show_default=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_name_by,
+    help="Name runs by their files or by their tags, the last column. NAME=FILE in place of a RUN names it.",
+)
+runs = stacked(click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named), names)
+optional_runs = stacked(click.argument("runs", nargs=-1, metavar="[RUN...]", callback=_named), names)
+#: An argument of one run.
+run = stacked(click.argument("run", callback=one_run), names)
 query_ids = click.option(
     "--query-ids",
     type=click.Path(),
@@ -167,6 +208,12 @@ groups = click.option(
     metavar="NAME=FILE",
     help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
     "and a number per group. Repeatable.",
+)
+weights = click.option(
+    "--weights",
+    metavar="FILE",
+    help="Weights of topics, such as their traffic. FILE: lines of topic and weight, or CSV or TSV with a "
+    "header and a column weight.",
 )
 save = click.option("--save", type=click.Path(), help="JSON file to write all scores to, for other commands.")
 by_topic = click.option(
@@ -202,6 +249,11 @@ table = stacked(
 )
 
 
+def as_typed(runs: list[str] | dict[str, str]) -> list[str]:
+    """Return runs as arguments of a command."""
+    return runs if isinstance(runs, list) else [f"{name}={path}" for name, path in runs.items()]
+
+
 def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iterable[str]) -> Any:
     """Return qrels with the files of ``--intents``, ``--nuggets`` and ``--groups``."""
     files: dict[str, str] = {}
@@ -220,12 +272,12 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
     return judged
 
 
-def with_query_ids(runs: Iterable[str], path: str | None) -> Any:
+def with_query_ids(runs: Any, path: str | None) -> Any:
     """Return runs, those of responses with the topics in the file of ``--query-ids``."""
     if path is None:
-        return [*runs]
+        return runs
     ids = [line.strip() for line in read_text(path).decode().splitlines() if line.strip()]
-    return {name: read_run(run, query_ids=ids) for name, run in named_runs([*runs]).items()}
+    return {name: read_run(run, query_ids=ids) for name, run in named_runs(runs).items()}
 
 
 def read(texts: Iterable[str]) -> list[Measure]:

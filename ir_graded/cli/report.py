@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @options.intents
 @options.nuggets
 @options.groups
-@click.option("--weights", metavar="FILE", help="Weights of topics: lines of topic and weight.")
+@options.weights
 @click.option("--title", default="", help="Heading of the page.")
 @click.option(
     "--queries", metavar="FILE|ID", help="Texts of the topics: lines of topic, tab and text, or a dataset id."
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @options.quiet
 def report(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
-    runs: tuple[str, ...],
+    runs: Any,
     query_ids: str | None,
     measures: tuple[str, ...],
     path: str,
@@ -59,7 +59,7 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
     """
     prepare_folder(figures, "--figures")
     context = click.get_current_context()
-    command = ["ir_graded", "report", qrels, *runs]
+    command = ["ir_graded", "report", qrels, *options.as_typed(runs)]
     for option in context.command.params[2:]:
         value = context.params.get(str(option.name))
         values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]

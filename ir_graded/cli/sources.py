@@ -103,7 +103,7 @@ def _table(path: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 _OPTIONS = (
     options.optional_qrels,
-    click.argument("runs", nargs=-1, metavar="[RUN]..."),
+    options.optional_runs,
     options.optional_measures,
     click.option(
         "--matrix", "matrices", multiple=True, metavar="FILE", help="Score matrix (CSV). Repeatable."
@@ -167,7 +167,7 @@ def source(command: Callable[..., None]) -> Callable[..., None]:
 
 def _score_matrices(
     qrels: str | None,
-    runs: tuple[str, ...],
+    runs: Any,
     measures: tuple[str, ...],
     matrices: tuple[str, ...],
     topic_column: str | None,
@@ -194,7 +194,7 @@ def _score_matrices(
         return {name: found[name] for name in (scores.names[scores.position(one)] for one in wanted)}
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
-    return matrices_by_measure(evaluate(options.read(measures), str(qrels), list(runs)))
+    return matrices_by_measure(evaluate(options.read(measures), str(qrels), runs))
 
 
 def prepare_folder(folder: str | None, option: str = "--plot") -> None:
@@ -219,7 +219,7 @@ def write_figures(
 ) -> None:
     """Draw all figures, then write them; if one cannot be drawn, no file changes."""
     drawn = {
-        check_writable(Path(folder) / f"{name}.{ending}"): _drawn(figure, ending)
+        check_writable(Path(folder) / f"{name}.{ending}"): figure_bytes(figure, ending)
         for name, figure in figures.items()
         for ending in endings
     }
@@ -227,7 +227,20 @@ def write_figures(
         write_whole(place, content)
 
 
-def _drawn(figure: Figure, ending: str) -> bytes:
+def check_figure(path: str | None) -> None:
+    """Check before any work that a figure can be written to a file. Raises BadParameter for other endings."""
+    if path is None:
+        return
+    from ir_graded.plots import style
+
+    style.matplotlib()
+    if Path(path).suffix not in {".png", ".pdf", ".svg"}:
+        raise click.BadParameter(f"{path} must end with .png, .pdf or .svg", param_hint="--plot")
+    check_writable(path)
+
+
+def figure_bytes(figure: Figure, ending: str) -> bytes:
+    """Return a figure as PNG, PDF or SVG."""
     if ending == "svg":
         from ir_graded.plots.style import svg
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ir_graded import meta as statistics_of
+from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.core.segments import exact_sum
-from ir_graded.errors import CoverageWarning, InputError, short_repr
+from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.evaluation.collection_statistics import collection_statistics
 from ir_graded.evaluation.judgment_comparison import compare_judgments
 from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.evaluation.pools import pool as pooled
-from ir_graded.evaluation.scores import read_scores
+from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 from ir_graded.meta.matrix import reference_name
@@ -119,7 +122,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 @click.command()
 @options.qrels
 @click.argument("others", metavar="B")
-@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@options.optional_runs
 @options.optional_measures
 @options.lengths
 @options.of(compare_judgments)
@@ -128,7 +131,7 @@ _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
 def judgments(  # one parameter an option
     qrels: str,
     others: str,
-    runs: tuple[str, ...],
+    runs: Any,
     measures: tuple[str, ...],
     folder: str | None,
     output: str,
@@ -149,7 +152,7 @@ def judgments(  # one parameter an option
     sources.prepare_folder(folder)
     if bool(runs) != bool(measures) and (runs or not is_assignments(qrels)):
         raise click.UsageError("RUNs and -m go together: give both, or neither to compute agreement only")
-    given = (options.read(measures) if measures else None, list(runs) or None)
+    given = (options.read(measures) if measures else None, runs or None)
     found = compare_judgments(qrels, others, *given, **chosen)
 
     of = found.agreement
@@ -194,16 +197,16 @@ def judgments(  # one parameter an option
 
 @click.command()
 @options.qrels
-@click.argument("runs", nargs=-1, metavar="[RUN...]")
+@options.optional_runs
 @options.of(collection_statistics)
 @options.table
-def statistics(qrels: str, runs: tuple[str, ...], output: str, places: int, **chosen: Any) -> None:
+def statistics(qrels: str, runs: Any, output: str, places: int, **chosen: Any) -> None:
     """Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.
 
     The row N counts judged documents that are not relevant, R relevant documents; a row per relevant level
     follows. The columns are the mean and range over topics, and the number of topics with such documents.
     """
-    table = collection_statistics(qrels, list(runs) or None, **chosen).to_frame()
+    table = collection_statistics(qrels, runs or None, **chosen).to_frame()
     show(frame_text(table, ["documents"], output, places))
 
 
@@ -298,13 +301,80 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
 
 
 @click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@options.optional_measures
+@click.option(
+    "--by",
+    type=click.Choice(["name", "date"]),
+    default="name",
+    show_default=True,
+    help="Order of the files: by name with numbers as numbers, or by the date of their last change.",
+)
+@options.of(statistics_of.history)
+@click.option("--plot", "figure", metavar="FILE", help="File for a figure: .png, .pdf or .svg.")
+@options.table
+def history(  # one parameter an option
+    folder: str,
+    measures: tuple[str, ...],
+    by: str,
+    figure: str | None,
+    output: str,
+    places: int,
+    **chosen: Any,
+) -> None:
+    """Follow the means of runs over releases, from the files in FOLDER.
+
+    FOLDER has a JSON file for each release, as `ir_graded evaluate --save` writes it. Changes are differences
+    from the release before, with intervals. Warnings say which releases differ in topics, qrels, options,
+    measures or runs; means are comparable within one part only. The figure shows the first measure.
+    """
+    sources.check_figure(figure)
+    there = sorted(path for path in Path(folder).iterdir() if path.name[0] != ".")
+    files = sorted((path for path in there if path.suffix == ".json"), key=_natural)
+    if others := [path.name for path in there if path.suffix != ".json"]:
+        note = f"{folder}: {format_ids(others)} ({len(others)} in total) are not .json files and are left out"
+        warnings.warn(note, CoverageWarning, stacklevel=1)
+    if by == "date":
+        files.sort(key=lambda path: path.stat().st_mtime_ns)
+    scores = {path.stem: read_scores(path) for path in files}
+    if len(scores) < 2:  # noqa: PLR2004
+        raise InputError(f"{folder}: expected two or more files from `evaluate --save`, found {len(scores)}")
+    if measures:
+        scores = _by_measures(scores, [*map(str, options.read(measures))])
+    found = statistics_of.history(scores, **chosen)
+    labels = ["release", "measure", "run"]
+    show(frame_text(found.to_frame().set_index(labels), labels, output, places))
+    if figure is not None:
+        write_whole(check_writable(figure), sources.figure_bytes(found.plot(), Path(figure).suffix[1:]))
+
+
+def _natural(path: Path) -> list[str | int]:
+    """Return a key that sorts v9 before v10."""
+    return [int(part) if at % 2 else part for at, part in enumerate(re.split("([0-9]+)", path.stem))]
+
+
+def _by_measures(scores: dict[str, Scores], wanted: list[str]) -> dict[str, Scores]:
+    """Return the scores by the wanted measures. Raises InputError for one that no file has."""
+    there = dict.fromkeys(name for one in scores.values() for name in one.names)
+    if unknown := [name for name in wanted if name not in there]:
+        raise InputError(f"no file has scores by {unknown[0]}; the measures are {', '.join(there)}")
+    chosen = {}
+    for release, one in scores.items():
+        kept = [name for name in wanted if name in one.names]
+        if not kept:
+            raise InputError(
+                f"{release}.json has no scores by {', '.join(wanted)}, only by {', '.join(one.names)}"
+            )
+        chosen[release] = one.select(measures=kept)
+    return chosen
+
+
+@click.command()
 @options.runs
 @options.of(rbo_matrix)
 @sources.folder
 @options.table
-def rbo(
-    runs: tuple[str, ...], score: str, folder: str | None, output: str, places: int, **chosen: Any
-) -> None:
+def rbo(runs: Any, score: str, folder: str | None, output: str, places: int, **chosen: Any) -> None:
     """Compare RUNs by rank-biased overlap (RBO). No judgments are needed.
 
     For two RUNs it prints each topic with a lower bound (min), an upper bound (max), their difference (res)
@@ -313,7 +383,7 @@ def rbo(
     """
     import pandas as pd
 
-    named = named_runs(list(runs))
+    named = named_runs(runs)
     if len(named) == 2:  # noqa: PLR2004  # topic by topic
         if folder is not None:
             raise click.UsageError("--plot needs at least three RUNs")
@@ -343,7 +413,7 @@ def rbo(
 @click.option("--csv", is_flag=True, help="Write CSV with a header.")
 @click.option("--jsonl", is_flag=True, help="Write JSON Lines.")
 @options.quiet
-def pool(runs: tuple[str, ...], strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -> None:
+def pool(runs: Any, strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -> None:
     """List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.
 
     Documents are shuffled within a topic. A line is TOPIC 0 DOCUMENT ?: with levels in place of the question
@@ -366,7 +436,7 @@ def pool(runs: tuple[str, ...], strata: str | None, csv: bool, jsonl: bool, **ch
                 f"{short_repr(strata)} must be ranks, each once, with shares: for example 5:1,20:.2,100:.05",
                 param_hint="--strata",
             )
-    table = pooled(list(runs), strata=shares, **chosen)
+    table = pooled(runs, strata=shares, **chosen)
     rows: list[dict[Any, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
     if csv:
         lines = table.to_csv(index=False, lineterminator="\n").splitlines()

@@ -14,7 +14,7 @@ from .output import show
 
 @click.command("trec_eval")
 @options.qrels
-@options.runs
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-m", "names", multiple=True, metavar="NAME", help="Measure or set of measures. Repeatable.")
 @click.option("-q", "by_topic", is_flag=True, help="Print each topic, then the values over all topics.")
 @click.option("-n", "no_summary", is_flag=True, help="Do not print the values over all topics.")

@@ -59,11 +59,12 @@ def compare_runs(
             ``query_id`` is skipped.
         ties: as for ``evaluate``.
         ranks: as for ``evaluate``.
-        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, n_resamples and
-            rng.
+        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, minimum,
+            n_resamples and rng.
 
     Returns:
-        The comparison. Its ``passed`` is False if any run is worse by any measure on any slice.
+        The comparison. Its ``passed`` is False if any run is worse by any measure on any slice, or if a mean
+        is below its ``minimum``.
 
     Raises:
         InputError: qrels or a run cannot be scored, a run has the name of the baseline, the baseline is the
@@ -90,7 +91,7 @@ def compare_runs(
         1  bm25_baseline      -0.185        0.000      worse
     """
     read = in_order(read_measures(measures), ties, ranks)
-    _check_higher_is_better(read)
+    check_higher_is_better(read)
     name, named = _named(baseline, runs)
     request = Request(read, qrels, ranks=ranks)
     request.take(named)
@@ -117,7 +118,7 @@ def compare_runs(
     return replace(found, notes=(*found.notes, *_notes_on_judged(found, read, depths.tolist())))
 
 
-def _check_higher_is_better(measures: list[Measure]) -> None:
+def check_higher_is_better(measures: list[Measure]) -> None:
     """Raise ParameterError for a measure by which no run can be worse, such as NumRel."""
     for measure in measures:
         scorer = scorer_of(measure)
@@ -179,19 +180,22 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
 def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of the baseline, and all runs with it by name."""
     candidates = named_runs(runs)
-    if is_path_or_dataset_id(baseline):
-        same = _same(baseline, candidates)
-        if same and len(same) == len(candidates):
-            raise InputError(f"{same[0]} is both the baseline and the only run; give another run to compare")
-        if same:
-            return same[0], {name: run for name, run in candidates.items() if name not in same[1:]}
-        _check_known(os.fspath(baseline), [*candidates])
     given = named_runs(baseline)
     if len(given) != 1:
         raise InputError(f"baseline: expected one run, found {len(given)}")
     ((name, run),) = given.items()
+    has_name = not is_path_or_dataset_id(baseline)
+    same = _same(run, candidates) if not has_name or is_file(run) else []
+    if same and len(same) == len(candidates):
+        raise InputError(f"{same[0]} is both the baseline and the only run; give another run to compare")
+    if same and not has_name:
+        return same[0], {name: run for name, run in candidates.items() if name not in same[1:]}
+    if same:
+        candidates = {other: run for other, run in candidates.items() if other not in same}
+    if not has_name:
+        _check_known(os.fspath(baseline), [*candidates])
     paths = [runs] if is_path_or_dataset_id(runs) else runs
-    if is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
+    if not has_name and is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
         # Names distinguish equal file names, such as main/bm25.run and branch/bm25.run.
         named = named_runs([run, *paths])
         return next(iter(named)), named

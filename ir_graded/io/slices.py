@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from ir_graded.core.facets import CONVENTIONS
@@ -14,6 +14,8 @@ from .text import delimited_rows, fields_of, line_error, read_text
 
 #: First field of a header, which a file may have.
 _HEADERS = {names[0] for names in CONVENTIONS["run"]}
+#: Name of the column of weights.
+_WEIGHT = "weight"
 
 
 def read_slices(source: Any) -> list[dict[str, str]]:
@@ -34,39 +36,44 @@ def read_slices(source: Any) -> list[dict[str, str]]:
 
 
 def read_weights(source: Any) -> dict[str, Any]:
-    """Return the weight of each topic, from a mapping, a Series, a frame with one column or a file.
+    """Return the weight of each topic, from a mapping, a Series, a frame or a file.
+
+    In a frame or a file with further columns, that of the weights is named weight. The topics of a frame are
+    its column query_id or qid, else its index.
 
     Raises:
-        FileFormatError: a line of the file cannot be read, or a topic appears twice.
-        InputError: the file has no lines, a frame has several columns, or a topic appears twice.
+        FileFormatError: a line of the file cannot be read, a weight in it is not a finite number >= 0, or a
+            topic appears twice.
+        InputError: the file has no lines, a frame has several columns and none is named weight, or a topic
+            appears twice.
     """
-    if hasattr(source, "columns"):
-        if len(source.columns) != 1:
-            raise InputError(f"weights: expected a table with one column, found {len(source.columns)}")
-        source = source[source.columns[0]]
-    given = _of_topics(source, "weights")
-    if isinstance(source, (str, os.PathLike)):
-        return {topic: _as_number(weight) for topic, weight in given.items()}
-    return given
-
-
-def _as_number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    if not hasattr(source, "columns"):
+        return _of_topics(source, "weights")
+    columns = [*map(str, source.columns)]
+    keys = [name for name in columns if name in _HEADERS]
+    values = [name for name in columns if name == _WEIGHT] or [name for name in columns if name not in keys]
+    if len(values) != 1 or len(keys) > 1 or not (keys or hasattr(source, "index")):
+        raise InputError(
+            f"weights: expected a table with topics as its index or in a column query_id, and weights in its "
+            f"only other column or in a column weight; found the columns {', '.join(map(repr, columns))}"
+        )
+    table = dict(zip(columns, source.columns, strict=True))
+    topics = source[table[keys[0]]] if keys else source.index
+    return _by_topic([*zip(map(str, topics), source[table[values[0]]], strict=True)], "weights")
 
 
 def _of_topics(source: Any, kind: str) -> dict[str, Any]:
     """Return the value of each topic from a mapping, a Series or a file."""
     if hasattr(source, "items"):
-        given = [(str(topic), value) for topic, value in source.items()]
-    elif isinstance(source, (str, os.PathLike)):
-        given = _of_file(os.fspath(source), kind.rstrip("s"))
-    else:
-        raise InputError(
-            f"{kind}: expected a mapping, a Series, a DataFrame or a file, found {short_repr(source)}"
-        )
+        return _by_topic([(str(topic), value) for topic, value in source.items()], kind)
+    if isinstance(source, (str, os.PathLike)):
+        return _of_file(os.fspath(source), kind.rstrip("s"))
+    raise InputError(
+        f"{kind}: expected a mapping, a Series, a DataFrame or a file, found {short_repr(source)}"
+    )
+
+
+def _by_topic(given: list[tuple[str, Any]], kind: str) -> dict[str, Any]:
     found = dict(given)
     if len(found) < len(given):
         twice = next(topic for topic in found if sum(topic == one for one, _ in given) > 1)
@@ -74,35 +81,55 @@ def _of_topics(source: Any, kind: str) -> dict[str, Any]:
     return found
 
 
-def _of_file(path: str, kind: str) -> list[tuple[str, str]]:
-    found = dict[str, str]()
-    for line, fields in _lines(read_text(path), path):
-        if len(fields) != 2 or not all(fields):  # noqa: PLR2004  # topic and value
-            problem = f"expected a topic and its {kind}, found {len(fields)} fields"
+def _of_file(path: str, kind: str) -> dict[str, Any]:
+    rows = _lines(read_text(path), path)
+    width, topic_at, value_at = 2, 0, 1
+    if rows and (({*rows[0][1]} & _HEADERS) or (kind == _WEIGHT and kind in rows[0][1][1:])):
+        line, names = rows.pop(0)
+        width, keys = len(names), [at for at, name in enumerate(names) if name in _HEADERS] or [0]
+        values = [at for at, name in enumerate(names) if name == kind]
+        values = values or [at for at in range(width) if at not in keys]
+        if len(values) != 1 or len(keys) != 1:
+            problem = f"expected a header with query_id and {kind}, each once"
+            raise line_error(path, line, problem, " ".join(names).encode())
+        (topic_at,), (value_at,) = keys, values
+    found = dict[str, Any]()
+    for line, fields in rows:
+        if len(fields) != width or not fields[topic_at] or not fields[value_at]:
+            expected = f"a topic and its {kind}" if width == 2 else f"{width} fields as in the header"  # noqa: PLR2004
+            problem = f"expected {expected}, found {len(fields)} fields"
             hint = "; where topics hold blanks, separate the fields by a tab or a comma"
             raise line_error(path, line, problem + hint, " ".join(fields).encode())
-        topic, value = fields
+        topic, value = fields[topic_at], fields[value_at]
         if topic in found:
             raise line_error(path, line, f"topic {topic!r} has a {kind} already", " ".join(fields).encode())
-        found[topic] = value
+        found[topic] = _weight(value, path, line) if kind == _WEIGHT else value
     if not found:
         raise InputError(f"{printable(path)}: there are no {kind}s; expected lines of a topic and its {kind}")
-    return [*found.items()]
+    return found
 
 
-def _lines(data: bytes, path: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each line that is not blank, separated by tabs, commas or blanks."""
+def _weight(text: str, path: str, line: int) -> float:
+    """Return a weight in a file. Raises FileFormatError if it is not a finite number >= 0."""
+    try:
+        weight = math.nan if "_" in text else float(text)
+    except ValueError:
+        weight = math.nan
+    if not 0 <= weight < math.inf:
+        raise line_error(path, line, "the weight must be a finite number >= 0", text.encode())
+    return weight
+
+
+def _lines(data: bytes, path: str) -> list[tuple[int, list[str]]]:
+    """Return the fields of each line that is not blank, separated by tabs, commas or blanks."""
     first = data.lstrip().partition(b"\n")[0].strip()
     mark = next((mark for mark in "\t," if mark.encode() in first), None)
     if mark is None:
-        for line, raw in enumerate(io.BytesIO(data), 1):
-            fields = fields_of(raw, line, path)
-            if fields and (line > 1 or fields[0] not in _HEADERS):
-                yield line, fields
-        return
+        split = ((line, fields_of(raw, line, path)) for line, raw in enumerate(io.BytesIO(data), 1))
+        return [(line, fields) for line, fields in split if fields]
     rows, lines = delimited_rows(data, mark, path)
-    for line, row in zip(lines, rows, strict=True):
-        # Several tabs may align the fields.
-        fields = [field.strip() for field in row if mark != "\t" or field.strip()]
-        if line > lines[0] or fields[0] not in _HEADERS:
-            yield line, fields
+    found = [(line, [*map(str.strip, row)]) for line, row in zip(lines, rows, strict=True)]
+    # Several tabs may align two fields.
+    if mark == "\t" and sum(map(bool, found[0][1])) <= 2:  # noqa: PLR2004
+        found = [(line, [*filter(None, fields)]) for line, fields in found]
+    return found

@@ -18,8 +18,9 @@ from .correlation import (
     tau_ap_a,
     tau_ap_b,
 )
-from .differences import Differences, differences
+from .differences import Differences, Minima, differences, minima
 from .discriminative import DiscriminativePower, discriminative_power
+from .history import History, history
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
 from .ranks import Ranks, ranks
@@ -46,7 +47,9 @@ __all__ = [
     "Differences",
     "DiscriminativePower",
     "EffectSizes",
+    "History",
     "MeasureComparison",
+    "Minima",
     "PredictionPowered",
     "RankCorrelations",
     "Ranks",
@@ -64,8 +67,10 @@ __all__ = [
     "discriminative_power",
     "drop_identical",
     "effect_sizes",
+    "history",
     "kendall_tau",
     "kendall_tau_b",
+    "minima",
     "minimum_detectable_difference",
     "one_per_team",
     "power",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,20 @@ import numpy as np
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
-from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, ParameterError, format_ids
+from ir_graded.errors import (
+    MOST_IDS,
+    CoverageWarning,
+    InputError,
+    ParameterError,
+    format_ids,
+    printable,
+    short_repr,
+)
 from ir_graded.io.slices import read_slices, read_weights
 
-from .matrix import DECIMALS, matrices_by_measure, number_of
+from .matrix import DECIMALS, matrices_by_measure, number_of, reference_name
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
-from .options import Seed, generator, statistic
+from .options import Number, Seed, generator, statistic
 from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
 from .sample_size import detectable_deviations, noncentralities
 from .samples import TooFewTopicsWarning
@@ -34,9 +43,16 @@ ALL_TOPICS = "all"
 _OF_ALL_PAIRS = 10_000
 #: With fewer effective topics, few topics have most of the weight, and nothing covers.
 _FEW_EFFECTIVE = 10
+_LOWEST = Number("a finite number", low_open=True, high_open=True)
 _FAMILIES = ("measure", "all")
 ALTERNATIVES = ("two-sided", "greater", "less")
-VERDICTS = ("worse", "better", "equivalent", "not worse", "inconclusive")
+_OF_TESTS = ("worse", "better", "equivalent", "not worse", "inconclusive")
+#: Verdicts of means below a minimum, and those that fail a gate, most severe first.
+BELOW_MINIMUM = ("worse and below minimum", "below minimum")
+FAILING = (BELOW_MINIMUM[0], "worse", BELOW_MINIMUM[1])
+#: Verdicts of means alone that are not below a minimum.
+_AT_LEAST, _NO_MINIMUM = "not below minimum", "no minimum"
+VERDICTS = (*FAILING, *_OF_TESTS[1:], _AT_LEAST, _NO_MINIMUM)
 
 
 def p_text(p: float) -> str:
@@ -70,7 +86,8 @@ class Differences(Result):
         se: standard error of the difference.
         p: p-values of the single tests.
         p_corrected: p-values corrected for the family.
-        verdict: ``worse``, ``better``, ``equivalent``, ``not worse`` or ``inconclusive``.
+        verdict: ``worse``, ``better``, ``equivalent``, ``not worse`` or ``inconclusive``; with a minimum also
+            ``below minimum`` or ``worse and below minimum``.
         wins: number of topics with a positive difference.
         ties: number without a difference.
         losses: number with a negative difference.
@@ -84,6 +101,7 @@ class Differences(Result):
         n_resamples: number of replicates; 0 if none are drawn.
         exact: whether the p-values count all sign patterns instead of random ones.
         untestable: slices with too few topics for any corrected p-value below alpha.
+        minimum: lowest mean that passes; NaN without one, and on slices.
         notes: sentences on what limits the comparison.
     """
 
@@ -115,13 +133,14 @@ class Differences(Result):
     n_resamples: int
     exact: bool
     untestable: tuple[str, ...]
+    minimum: Floats
     notes: tuple[str, ...] = ()
 
     COLUMNS: ClassVar = (
         *("slice", "topics", "judged", "baseline_judged", "effective_topics", "measure", "run", "baseline"),
         *("mean", "baseline_mean", "difference", "low", "high", "low_all", "high_all"),
         *("p", "p_corrected", "significant", "verdict", "dz", "dz_low", "dz_high", "wins", "ties", "losses"),
-        "minimum_detectable",
+        *("minimum_detectable", "minimum"),
     )
     _SHOWN: ClassVar = (
         "measure",
@@ -142,8 +161,8 @@ class Differences(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether no run is worse by any measure on any slice."""
-        return "worse" not in self.verdict
+        """Whether no run is worse by any measure on any slice, and no mean is below a minimum."""
+        return not {*self.verdict} & {*FAILING}
 
     @cached_property
     def low(self) -> Floats:
@@ -240,6 +259,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     tolerance: float = 0.0,
     weights: Any = None,
     slices: Any = None,
+    minimum: Mapping[Any, float] | None = None,
     n_resamples: int | None = None,
     rng: Seed = 0,
 ) -> Differences:
@@ -255,7 +275,8 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     and ``1 / sum h^2 - 1`` degrees of freedom. The verdict is the first that holds: *worse* (the loss is
     larger than the tolerance, and the corrected p of a loss is below alpha), *better* (the corrected p of a
     gain is), *equivalent* (two one-sided tests at alpha show that the mean is within the tolerance), *not
-    worse* (one shows that the loss is not larger), *inconclusive*.
+    worse* (one shows that the loss is not larger), *inconclusive*. A mean below its minimum on all topics is
+    *below minimum*, or *worse and below minimum*, without any test.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
@@ -266,10 +287,13 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         family: tests that are corrected together: ``'measure'`` (those of a measure) or ``'all'``.
         alpha: significance level, between 0 and 1.
         tolerance: largest difference of means that does not matter, in units of the measure; >= 0.
-        weights: weights of the topics, such as their traffic: a mapping, Series or DataFrame by topic, or a
-            file of lines ``topic weight``. Queries drawn in proportion to traffic must not be weighted again.
+        weights: weights of the topics, such as their traffic: a mapping or Series by topic, a DataFrame, or a
+            file of lines ``topic weight``. Frames, and CSV or TSV files with a header, may have further
+            columns beside ``weight``; their topics are in ``query_id`` or ``qid``. Queries drawn in
+            proportion to traffic must not be weighted again.
         slices: slices of topics, each tested in addition to all topics: a mapping, Series or DataFrame by
             topic (each column gives slices named ``column=value``), or a file of lines ``topic slice``.
+        minimum: mapping from measures to the lowest means that pass, on all topics.
         n_resamples: number of replicates B, at least 1; None for 100,000 sign flips, 10,000 for all pairs
             and for the bootstrap.
         rng: a seed or a generator.
@@ -278,7 +302,8 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         InputError: there are fewer than two topics in total or in a slice, or fewer than two runs; a score is
             not finite; or a topic has no weight or a wrong one.
         ParameterError: an option is out of its range, the baseline is not a run, options do not go together,
-            B is too small for any corrected p-value below alpha, or no run can lose more than the tolerance.
+            a minimum is not of one of the measures, B is too small for any corrected p-value below alpha, or
+            no run can lose more than the tolerance.
 
     Warns:
         CoverageWarning: there are too few topics for any p-value below alpha, the weights are worth fewer
@@ -322,6 +347,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     replicates = int(min(replicates, TESTS[test].n_resamples) if n_resamples is None else replicates)
     untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
     notes = () if weights is None else _notes_on_weights(parts, of_topic)
+    if minimum is not None and baseline is None:
+        raise ParameterError("minimum needs a baseline; without one, use meta.minima")
+    floor = np.where(part == 0, _minima_of(scores, (*matrices,), minimum)[measure], np.nan)
     nothing = np.zeros(len(run), dtype=np.bool_)
     if baseline is not None:
         base = means[:, :, against[0]]
@@ -351,7 +379,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         (answers.above < alpha) & (answers.below < alpha) | equal,
         answers.above < alpha,
     ]
-    verdict = np.select(conditions, ["inconclusive", *VERDICTS[:-1]], VERDICTS[-1])
+    verdict = np.select(conditions, ["inconclusive", *_OF_TESTS[:-1]], _OF_TESTS[-1])
+    below = _below(means[part, measure, run], floor)
+    verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
     inside = members[part]
     return Differences(
         slice=tuple([*parts][at] for at in part),
@@ -382,8 +412,111 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         n_resamples=replicates,
         exact=TESTS[test].signs and enumerates(of_topic.size, replicates),
         untestable=untestable,
+        minimum=floor,
         notes=notes,
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Minima(Result):
+    """Means of runs with the lowest that pass, the result of :func:`minima`; a value a measure and run.
+
+    Attributes:
+        run: the run.
+        measure: printed name of the measure.
+        topics: number of topics.
+        mean: mean of the run over the topics.
+        minimum: lowest mean that passes; NaN without one.
+        verdict: ``below minimum``, ``not below minimum`` or ``no minimum``.
+        notes: sentences on what limits the means.
+    """
+
+    run: tuple[Hashable, ...]
+    measure: tuple[str, ...]
+    topics: Ints
+    mean: Floats
+    minimum: Floats
+    verdict: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    COLUMNS: ClassVar = ("run", "measure", "topics", "mean", "minimum", "verdict")
+
+    @property
+    def passed(self) -> bool:
+        """Whether no mean is below its minimum."""
+        return BELOW_MINIMUM[1] not in self.verdict
+
+
+@statistic()
+def minima(scores: Any, minimum: Mapping[Any, float], *, weights: Any = None) -> Minima:
+    """Compare means of runs with the lowest that pass, without a baseline and without a test.
+
+    Args:
+        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
+        minimum: mapping from measures to the lowest means that pass.
+        weights: weights of the topics, as in ``differences``.
+
+    Raises:
+        InputError: a score is not finite, or a topic has no weight or a wrong one.
+        ParameterError: a minimum is not of one of the measures, or is not a finite number.
+
+    Example:
+        >>> import pandas as pd
+        >>> found = minima({"Q": pd.DataFrame({"old": [0.2, 0.6], "new": [0.5, 0.5]})}, {"Q": 0.45})
+        >>> found.to_frame()[["run", "mean", "minimum", "verdict"]]
+           run  mean  minimum            verdict
+        0  old   0.4     0.45      below minimum
+        1  new   0.5     0.45  not below minimum
+    """
+    matrices = matrices_by_measure(scores, 1)
+    first = next(iter(matrices.values()))
+    of_topic = weights_of(first.topics, weights)
+    kept = of_topic > 0
+    notes: tuple[str, ...] = ()
+    if weights is not None:
+        notes = _notes_on_weights({ALL_TOPICS: np.arange(np.count_nonzero(kept))}, of_topic[kept])
+    values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, kept]
+    mean = means_over_topics(values, of_topic[kept]).reshape(-1)
+    floor = np.repeat(_minima_of(scores, (*matrices,), minimum or {}), len(first.runs))
+    verdict = np.select([_below(mean, floor), np.isnan(floor)], [BELOW_MINIMUM[1], _NO_MINIMUM], _AT_LEAST)
+    return Minima(
+        run=first.runs * len(matrices),
+        measure=tuple(name for name in matrices for _ in first.runs),
+        topics=np.full(len(mean), np.count_nonzero(kept)),
+        mean=mean,
+        minimum=floor,
+        verdict=tuple(verdict.tolist()),
+        notes=notes,
+    )
+
+
+def _below(mean: Floats, minimum: Floats) -> Bools:
+    """Return where a mean is below a minimum by more than an error of rounding."""
+    return np.asarray((mean - minimum).round(DECIMALS) < 0)
+
+
+def _minima_of(scores: Any, measures: tuple[str, ...], minimum: Mapping[Any, float] | None) -> Floats:
+    """Return the minimum of each measure, NaN without one. Raises ParameterError."""
+    found = np.full(len(measures), np.nan)
+    if minimum is not None and (not isinstance(minimum, Mapping) or not minimum):
+        raise ParameterError(
+            f"minimum={short_repr(minimum)} must be a mapping from measures to lowest means, such as "
+            "{'nDCG@10': 0.65}"
+        )
+    for measure, lowest in (minimum or {}).items():
+        try:
+            known = hasattr(scores, "position")
+            name = measures[scores.position(measure)] if known else reference_name(measure, measures)
+        except InputError:
+            raise ParameterError(
+                f"the minimum of {measure} needs scores by {measure}; the measures are {', '.join(measures)}"
+            ) from None
+        at = measures.index(name)
+        if not _LOWEST.holds(lowest) or not np.isnan(found[at]):
+            problem = "is given twice" if _LOWEST.holds(lowest) else f"must be a finite number: {lowest!r}"
+            raise ParameterError(f"the minimum of {measure} {problem}")
+        found[at] = lowest
+    return found
 
 
 @dataclass(frozen=True)
@@ -530,8 +663,9 @@ def weights_of(topics: tuple[Hashable, ...], weights: Any) -> Floats:
             found[at] = weight
     wrong = [topic for topic, fits in zip(topics, (found >= 0) & (found < math.inf), strict=True) if not fits]
     if wrong:
+        place = f"{printable(os.fspath(weights))}: " if isinstance(weights, (str, os.PathLike)) else ""
         raise InputError(
-            f"weights: topics need a finite number >= 0, and {format_ids(wrong[:MOST_IDS])} "
+            f"{place}weights: topics need a finite number >= 0, and {format_ids(wrong[:MOST_IDS])} "
             f"({len(wrong)} in total) have none"
         )
     if np.count_nonzero(found) < 2:  # noqa: PLR2004

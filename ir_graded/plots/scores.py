@@ -27,6 +27,7 @@ _MAX_BARS = 50
 _MANY_TOPICS = 20
 _MAX_RUNS = 50
 _MAX_LINES = 6
+_MAX_NAMED_RELEASES = 24
 _PANEL_COLUMNS = 2
 _PANEL_HEIGHT = 0.95  # inches
 _MAX_NAME_LENGTH = 24
@@ -172,6 +173,50 @@ def forest(found: Any, measure: Any = None, run: Any = None, ax: Axes | None = N
         axes.axhline(last - 1.5, color="0.8", linewidth=0.6)
         pair = f"{rows['run'].iloc[0]} - {found.baseline}"
         axes.set_xlabel(_wrap_label(f"{_names([rows['measure'].iloc[0]])[0]},", pair, _X_LABEL_LENGTH))
+    return style.figure_of(axes)
+
+
+def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
+    """Plot means over releases: a line a run, which ends where releases are not comparable.
+
+    Of more than six runs, those with the best means in the last release are drawn.
+
+    Args:
+        found: result of ``ir_graded.meta.history``.
+        measure: one of its measures; by default the first.
+        ax: axes to draw into; by default a new figure.
+
+    Raises:
+        InputError: the measure is not among those of the result.
+    """
+    rows = found.to_frame()
+    wanted = rows["measure"].iloc[0] if measure is None else str(measure)
+    if wanted not in {*rows["measure"]}:
+        raise InputError(f"there are no means by {wanted}, only by {', '.join(rows['measure'].unique())}")
+    releases, rows = [*dict.fromkeys(rows["release"])], rows[rows["measure"] == wanted]
+    if not rows["release"].duplicated().any():
+        rows = rows.assign(run="mean")
+    last = rows[rows["release"] == rows["release"].iloc[-1]].sort_values(
+        "mean", ascending=False, kind="stable"
+    )
+    runs = [*dict.fromkeys([*last["run"], *rows["run"]])]
+    labels = _names(runs[:_MAX_LINES])
+    with style.canvas(ax, [*labels, "not comparable"]) as axes:
+        starts = rows.assign(at=rows["release"].map(releases.index)).groupby("part")["at"].min().iloc[1:]
+        for number, (run, label) in enumerate(zip(runs, labels, strict=False)):
+            for of_part, part in rows[rows["run"] == run].groupby("part"):
+                first = of_part == rows.loc[rows["run"] == run, "part"].iloc[0]
+                places = np.full(len(releases), np.nan)
+                places[[releases.index(one) for one in part["release"]]] = part["mean"]
+                axes.plot(places, label=label if first else None, **style.line_style(number))
+        for number, start in enumerate(starts):
+            axes.axvline(start - 0.5, label=None if number else "not comparable", **style.REFERENCE_LINE)
+        step = -(-len(releases) // _MAX_NAMED_RELEASES)
+        axes.set_xticks(range(0, len(releases), step), _names(releases[::step]), rotation=90)
+        axes.set_xlim(-0.5, len(releases) - 0.5)
+        axes.set_ylabel(_names([wanted])[0])
+        if len(runs) > _MAX_LINES:
+            axes.set_title(f"the best {_MAX_LINES} of {len(runs)} runs")
     return style.figure_of(axes)
 
 

@@ -270,9 +270,10 @@ NOTE = (
 @pytest.mark.usefixtures("unjudged")
 def test_every_output_has_the_shares_of_judged_documents_and_a_note(compare):
     given = ("new.run", "-m", "nDCG P@3", "-o")
-    for style in ("table", "markdown"):
+    for style, start in (("table", 0), ("markdown", 2)):
         _, out, _ = compare(*given, style)
-        rows = [line.replace("|", " ").replace("\\_", "_").split() for line in out.splitlines()[:4]]
+        out = out.replace("\\_", "_")
+        rows = [line.replace("|", " ").split() for line in out.splitlines()[start : start + 4]]
         assert rows[0][-3:] == ["judged", "baseline_judged", "verdict"]
         assert [row[-3:] for row in rows[2:]] == [
             ["0.7000", "1.0000", "worse"],
@@ -294,6 +295,195 @@ def test_there_is_no_note_where_unjudged_documents_make_no_difference(compare, f
     for given in (("same.run", "-m", "nDCG"), ("new.run", "-m", "nDCG(judged_only=True)")):
         _, out, _ = compare(*given, "-o", "json")
         assert json.loads(out)["notes"] == []
+
+
+def rows_of_markdown(out):
+    """Cells of the table in a comment, without its head."""
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line[:1] == "|"
+    ][2:]
+
+
+def test_a_comment_begins_with_the_worst_verdict_and_its_comparisons(compare):
+    given = ("better.run", "near.run", "worse.run", "same.run", "-m", "RR", "--tolerance", "0.01")
+    _, out, _ = compare(*given, "-o", "markdown")
+    assert out.splitlines()[0] == (
+        "**Worse**: 4 comparisons with old.run: 1 worse, 1 better, 1 equivalent, 1 inconclusive "
+        "(tolerance 0.01, alpha 0.05, 90% intervals)."
+    )
+    assert [(row[0], row[-1]) for row in rows_of_markdown(out)] == [
+        ("worse.run", "worse"),
+        ("near.run", "inconclusive"),
+        ("same.run", "equivalent"),
+        ("better.run", "better"),
+    ]
+    assert "One-sided randomisation test on 30 topics, correction max-t." in out
+    assert out.count("\n") < 15
+    _, out, _ = compare("better.run", "-m", "RR", "-o", "markdown")
+    assert out.startswith("**Better**: 1 comparison with old.run: 1 better ")
+
+
+def test_a_comment_on_hundreds_of_comparisons_fits_and_counts_what_it_leaves_out(compare, folder):
+    """Measures with long names on hundreds of slices; the worse ones come first."""
+    long = "s" * 40
+    slices = "".join(f"{topic} {long}{topic % 15}\n" for topic in range(TOPICS))
+    (folder / "slices.txt").write_text(slices)
+    measures = "nDCG@10 nDCG@5 RR P@1"
+    given = ("worse.run", "near.run", "-m", measures, "--quiet", "--slices", "slices.txt", "-o")
+    code, out, err = compare(*given, "markdown")
+    assert code == 0, err
+    assert 5_000 < len(out) <= 65_536
+    shown = rows_of_markdown(out)
+    verdicts = [row["verdict"] for row in json.loads(compare(*given, "json")[1])["comparisons"]]
+    assert 0 < len(shown) < len(verdicts) == 128
+    assert [row[-1] for row in shown][:2] == ["worse", "worse"]
+    left = [*verdicts]
+    for row in shown:
+        left.remove(row[-1])
+    (more,) = [line for line in out.splitlines() if line.startswith("And ")]
+    assert more.startswith(f"And {len(left)} more: ")
+    assert sum(int(part.split()[0]) for part in more.partition(": ")[2].partition(".")[0].split(", ")) == len(
+        left
+    )
+    assert f"**Worse**: 128 comparisons with old.run: {verdicts.count('worse')} worse" in out
+    assert "and on 5 more slices" in out
+
+
+def test_a_comment_with_names_of_any_length_fits(compare, folder):
+    names = ["a" * 200 + str(number) for number in range(60)]
+    for name in names:
+        (folder / name).write_text((folder / "worse.run").read_text())
+    _, out, _ = compare(*names, "-m", "RR", "-o", "markdown")
+    assert len(out) <= 65_536
+    assert "And 10 more: 10 worse. " in out
+    text = folder / "slices.txt"
+    text.write_text("".join(f"{topic} {'long' * 9000}{topic % 3}\n" for topic in range(TOPICS)))
+    _, out, _ = compare("worse.run", "-m", "RR", "--slices", "slices.txt", "-o", "markdown")
+    assert out.startswith("**Worse**: 4 comparisons with old.run: 4 worse ")
+    assert [row[:2] for row in rows_of_markdown(out)] == [["worse.run", "RR"]]
+    assert "And 3 more: 3 worse. " in out
+    assert len(out) <= 65_536
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "verdict"),
+    [
+        ("same.run -m RR --min RR=.75", 0, "equivalent"),
+        ("same.run -m RR --min RR=.7500001", 1, "below minimum"),
+        ("better.run -m RR --min RR=1", 0, "better"),
+        ("worse.run -m RR --min RR=.3", 0, "worse"),
+        ("worse.run -m RR --min RR=.3 --fail-if worse", 1, "worse"),
+        ("worse.run -m RR --min RR=.5", 1, "worse and below minimum"),
+        ("near.run -m RR --min RR=.8 --fail-if inconclusive --tolerance .1", 1, "below minimum"),
+        ("near.run -m RR --min RR=.7 --fail-if inconclusive --tolerance .1", 3, "inconclusive"),
+    ],
+)
+def test_a_mean_below_its_minimum_fails_in_every_output(compare, arguments, code, verdict):
+    given = arguments.split()
+    found, out, _ = compare(*given, "-o", "json")
+    report = json.loads(out)
+    (row,) = report["comparisons"]
+    assert (found, row["verdict"]) == (code, verdict)
+    assert report["passed"] == ("worse" not in verdict.split()[0] and "below" not in verdict)
+    lowest = float(given[given.index("--min") + 1].partition("=")[2])
+    assert row["minimum"] == pytest.approx(lowest, abs=1e-4)
+    for style in ("table", "markdown", "junit"):
+        found, out, _ = compare(*given, "-o", style)
+        assert (found, verdict in out, "minimum" in out) == (code, True, True)
+    suite = ET.fromstring(out)  # noqa: S314  # the text of the command
+    failure = suite[0].find("failure")
+    assert (failure is not None) == ("worse" in verdict or "below" in verdict or code == 3)
+    if "below" in verdict:
+        message = failure.get("message")
+        assert float(message.split()[4].rstrip(";")) == lowest
+        assert float(message.split()[1]) == pytest.approx(row["mean"], abs=1e-4)
+        assert ("against old.run" in message) == ("worse" in verdict)
+
+
+def test_a_minimum_is_of_all_topics_and_of_its_measure_and_of_runs_only(compare):
+    given = ("better.run", "-m", "RR P@1", "--slices", "slices.tsv", "-o", "json", "--min", "RR=.99")
+    code, out, _ = compare(*given)
+    rows = json.loads(out)["comparisons"]
+    assert code == 0  # old.run, with .75, is not checked
+    assert [row["minimum"] for row in rows if row["measure"] == "RR"] == [0.99, None, None]
+    assert {row["minimum"] for row in rows if row["measure"] == "P@1"} == {None}
+    assert "minimum " not in compare("worse.run", "-m", "RR")[1].replace("minimum_detectable ", "")
+
+
+@pytest.mark.parametrize(
+    ("minimum", "parts"),
+    [
+        ("Q=.5", ["the minimum of Q needs scores by Q; the measures are RR"]),
+        ("Qq=.5", ["Unknown measure 'Qq'. Did you mean 'Q'?"]),
+        ("RR", ["'RR' must be MEASURE=MEAN, such as nDCG@10=.65"]),
+        ("RR=", ["'RR=' must be MEASURE=MEAN"]),
+        ("RR=65%", ["'RR=65%' must be"]),
+        ("RR=nan", ["'RR=nan' must be"]),
+        ("RR P@1=.5", ["'RR P@1=.5' must be"]),
+        ("nDCG(rel=2)", ["--min"]),
+    ],
+)
+@pytest.mark.parametrize("runs", [["same.run"], []])
+def test_a_wrong_minimum_is_an_error(compare, minimum, parts, runs):
+    assert_command_fails(compare(*runs, "-m", "RR", "--min", minimum), *parts)
+
+
+def test_a_measure_has_one_minimum(compare):
+    given = ("same.run", "-m", "RR", "--min", "RR=.5", "--min", "recip_rank=.6")
+    assert_command_fails(compare(*given), "RR has two minima, 0.5 and 0.6")
+
+
+@pytest.mark.parametrize(("lowest", "code"), [(".75", 0), (".76", 1)])
+def test_a_run_alone_is_checked_against_minima(capsys, folder, lowest, code):  # noqa: ARG001
+    given = ("compare", "qrels.txt", "old.run", "-m", "RR P@1", "--min", f"RR={lowest}", "-o")
+    verdict = ("not below minimum", "below minimum")[code]
+    found, out, _ = run_command(capsys, *given, "json")
+    assert (found, json.loads(out)) == (
+        code,
+        {
+            "passed": not code,
+            "notes": [],
+            "comparisons": [
+                {"run": "old.run", "measure": "RR", "topics": 30, "mean": 0.75, "minimum": float(lowest)}
+                | {"verdict": verdict},
+                {"run": "old.run", "measure": "P@1", "topics": 30, "mean": 0.5, "minimum": None}
+                | {"verdict": "no minimum"},
+            ],
+        },
+    )
+    said = f"2 means over 30 topics: 1 {verdict}, 1 no minimum."
+    found, out, _ = run_command(capsys, *given, "table")
+    assert (found, out.splitlines()[-1]) == (code, said)
+    found, out, _ = run_command(capsys, *given, "markdown")
+    assert (found, out.splitlines()[0]) == (code, f"**{verdict.capitalize()}**: {said}")
+    found, out, _ = run_command(capsys, *given, "junit")
+    suite = ET.fromstring(out)  # noqa: S314  # the text of the command
+    assert (found, suite.get("failures"), suite.get("tests")) == (code, str(code), "2")
+    assert [case.get("name") for case in suite] == ["RR on all", "P@1 on all"]
+
+
+def test_a_run_alone_needs_a_minimum_and_no_options_of_tests(compare):
+    assert_command_fails(compare("-m", "RR"), "give RUNs to compare with BASELINE, or --min to check")
+    for option in (
+        ["--fail-if", "worse"],
+        ["--tolerance", ".1"],
+        ["--slices", "slices.tsv"],
+        ["--n-resamples", "9"],
+    ):
+        failed = compare("-m", "RR", "--min", "RR=.1", *option)
+        assert_command_fails(failed, f"{option[0]} needs RUNs to compare with BASELINE")
+    assert_command_fails(compare("-m", "NumRel", "--min", "NumRel=1"), "no run can be worse by it")
+    assert_command_fails(compare("-m", "GMAP", "--min", "GMAP=.1"), "geometric mean")
+
+
+def test_minima_follow_weights_and_the_order_of_ties(capsys, folder):
+    (folder / "traffic.txt").write_text("".join(f"{t} {1 if t % 2 else 3}\n" for t in range(TOPICS)))
+    given = ("compare", "qrels.txt", "old.run", "-m", "RR", "-o", "json", "--weights", "traffic.txt")
+    assert run_command(capsys, *given, "--min", "RR=.875")[0] == 0  # (3 * 1 + 1 * .5) / 4
+    assert run_command(capsys, *given, "--min", "RR=.8751")[0] == 1
+    assert run_command(capsys, *given, "--min", "RR=.875", "--ties", "pessimistic")[0] == 0
+    assert run_command(capsys, *given, "same.run", "--min", "RR=.875", "--ties", "expected")[0] == 0
+    assert run_command(capsys, *given, "same.run", "--min", "RR=.8751", "--ties", "expected")[0] == 1
 
 
 def test_markdown_is_a_table_with_slices(compare):
@@ -522,10 +712,11 @@ def test_gate_and_all_its_outputs_equal_differences(compare):
     for row, text in zip(expected.to_dict("records"), texts, strict=True):
         assert f"verdict {row['verdict']}, " in text
         assert f"p_corrected {p_text(row['p_corrected'])}, " in text
-    for style in ("table", "markdown"):
-        lines = compare(*given, style)[1].splitlines()[2:6]
-        cells = [line.replace("|", " ").split() for line in lines]
-        assert [row[12:] for row in cells] == [verdict.split() for verdict in expected["verdict"]]
+    cells = [line.split() for line in compare(*given, "table")[1].splitlines()[2:6]]
+    assert [row[12:] for row in cells] == [verdict.split() for verdict in expected["verdict"]]
+    rows = [[cell.strip() for cell in row] for row in rows_of_markdown(compare(*given, "markdown")[1])]
+    named = expected.set_index(["run", "measure"])["verdict"]
+    assert {(row[0], row[1]): row[-1] for row in rows} == named.to_dict()
 
 
 def test_weights_of_topics_decide(compare, folder):
@@ -544,4 +735,8 @@ def test_weights_of_topics_decide(compare, folder):
     )
     assert found["comparisons"][0]["minimum_detectable"] is None
     (folder / "traffic.txt").write_text("0 5\n1 -3\n")
-    assert_command_fails(compare("near.run", "-m", "RR", "--weights", "traffic.txt"), "weights: topics need")
+    failed = compare("near.run", "-m", "RR", "--weights", "traffic.txt")
+    assert_command_fails(failed, "traffic.txt, line 2: the weight must be a finite number >= 0: '-3'")
+    (folder / "traffic.txt").write_text("0 5\n1 3\n")
+    failed = compare("near.run", "-m", "RR", "--weights", "traffic.txt")
+    assert_command_fails(failed, "traffic.txt: weights: topics need", "'2', '3', '4' (28 in total) have none")

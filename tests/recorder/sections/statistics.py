@@ -113,6 +113,16 @@ def _of_the_sample(out: Recorder) -> None:
     for measure in ("Q", "RR"):
         of_one_matrix(out, f"sample, {measure}", scores.matrix(measure), 1000, seed=5)
     out.result("frame", "sample", scores.to_frame())
+    minimum = {"Q": 0.2, "AP": 0.15}
+    out.result("minima", "sample", meta.minima(scores, minimum))
+    found = meta.differences(scores, scores.runs[0], minimum=minimum, n_resamples=1000)
+    out.result("differences", "sample, minimum", found)
+    topics = scores.query_ids
+    parts = {
+        f"v{at}": scores.select(runs=scores.runs[at : at + 2], topics=topics[: 30 - at % 2])
+        for at in range(4)
+    }
+    out.result("history", "sample", meta.history(parts))
     out.result("aggregates", "sample", scores.aggregates)
     out.text("repr", "sample", repr(scores))
 

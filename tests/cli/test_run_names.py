@@ -1,0 +1,160 @@
+"""Names of runs on the command line: NAME=FILE and ``--names tag``, in every command that takes RUNs."""
+
+import json
+from functools import partial
+
+import click
+import pytest
+from helpers import assert_command_fails, run_command
+
+from ir_graded.cli.main import commands
+
+TOPICS = range(6)
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 a 1\n{topic} 0 b 2\n" for topic in TOPICS))
+    for name, docs in (("first", "ab"), ("second", "xab"), ("third", "ba")):
+        (tmp_path / f"{name}.run").write_text(
+            "".join(
+                f"{topic} Q0 {doc} 0 {-at} the-{name}\n"
+                for topic in TOPICS
+                for at, doc in enumerate(docs[topic % 2 :])
+            )
+        )
+    return partial(run_command, capsys)
+
+
+def names_of(out):
+    return sorted(line.split(",")[0] for line in out.splitlines()[1:])
+
+
+COMMANDS = {
+    "evaluate": ("qrels.txt", *"12", "-m", "Q"),
+    "verify": ("saved.json", "qrels.txt", *"12"),
+    "explain": ("Q", "qrels.txt", "1", "0", "--against", "2"),
+    "compare": ("qrels.txt", "1", "2", "-m", "Q"),
+    "ranks": ("qrels.txt", *"12", "-m", "Q"),
+    "meta": ("qrels.txt", *"12", "-m", "Q AP", "-B", "20", "--quiet"),
+    "significance": ("qrels.txt", *"12", "-m", "Q", "-B", "20"),
+    "plan": ("qrels.txt", *"12", "-m", "Q", "--difference", ".1"),
+    "judgments": ("qrels.txt", "qrels.txt", *"12", "-m", "Q", "-B", "20", "--quiet"),
+    "statistics": ("qrels.txt", *"12"),
+    "rbo": ("1", "2", "3"),
+    "pool": ("1", "2", "--depth", "5"),
+    "report": ("qrels.txt", *"12", "-m", "Q", "--html", "report.html", "-B", "20", "--quiet"),
+}
+#: Commands whose output does not name runs.
+NAMELESS = {"meta", "plan", "judgments", "statistics", "pool", "report"}
+
+
+def test_every_command_with_runs_is_tested_here():
+    """``trec_eval`` and ``passages check`` print no names."""
+    taking = {
+        name
+        for name, command in commands.commands.items()
+        if any(isinstance(one, click.Argument) and one.name in {"run", "runs"} for one in command.params)
+    }
+    assert taking - {"trec_eval"} == COMMANDS.keys()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("way", ["NAME=FILE", "tag"])
+def test_every_command_takes_names_of_runs(run, command, way):
+    files = {"1": "first.run", "2": "second.run", "3": "third.run"}
+    names = {one: f"the-{file[:-4]}" for one, file in files.items()}
+    given = files if way == "tag" else {one: f"{names[one]}={file}" for one, file in files.items()}
+    more = ("--names", "tag") if way == "tag" else ()
+    if command == "verify":
+        saved = ("evaluate", "qrels.txt", "the-first=first.run", "the-second=second.run", "-m", "Q")
+        assert run(*saved, "--save", "saved.json")[0] == 0
+    code, out, err = run(command, *(given.get(part, part) for part in COMMANDS[command]), *more)
+    assert code == 0, err
+    if command == "report":
+        with open("report.html", encoding="utf-8") as file:  # noqa: PTH123
+            assert "the-first=first.run the-second=second.run" in (out := file.read())
+    if command not in NAMELESS - {"report"}:
+        assert "the-first" in out
+        assert "the-second" in out
+
+
+def test_a_path_with_an_equals_sign_is_a_path(run, tmp_path):
+    for name in ("b=0.75.run", "deep=1/x.run"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((tmp_path / "first.run").read_text())
+    given = ("evaluate", "qrels.txt", "b=0.75.run", "deep=1/x.run", "-m", "Q", "-o", "csv")
+    assert names_of(run(*given)[1]) == ["b=0.75.run", "x.run"]
+    assert names_of(run(*given, "k=b=0.75.run")[1]) == ["b=0.75.run", "k", "x.run"]
+    assert_command_fails(run("evaluate", "qrels.txt", "none=1/x.run", "-m", "Q"), "1/x.run")
+    assert_command_fails(run("evaluate", "qrels.txt", "deep/a=1/x.run", "-m", "Q"), "deep/a=1/x.run")
+
+
+def test_named_and_unnamed_runs_are_scored_together(run):
+    given = ("evaluate", "qrels.txt", "new=second.run", "first.run", "-m", "Q", "-o", "csv")
+    assert names_of(run(*given)[1]) == ["first.run", "new"]
+
+
+@pytest.mark.parametrize(
+    ("given", "parts"),
+    [
+        (["a=first.run", "a=second.run"], ["first.run and second.run are both named 'a'"]),
+        (["first.run=second.run", "first.run"], ["second.run and first.run are both named 'first.run'"]),
+        (["=first.run"], ["'=first.run' must be NAME=FILE", "a part is missing"]),
+        (["a="], ["'a=' must be NAME=FILE"]),
+        (["a=."], ["'a=.' must be NAME=FILE with one file", "a folder has several"]),
+        (["a=missing.run"], ["missing.run"]),
+    ],
+)
+def test_wrong_names_are_rejected(run, given, parts):
+    assert_command_fails(run("evaluate", "qrels.txt", *given, "-m", "Q"), *parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "1 Q0 a 1 2 x\n\n1 Q0 b 2 1 y\n",
+            ["wrong.run, line 3: the tags of lines 1 and 3", "'x' and 'y'"],
+        ),
+        ("query_id,doc_id,score\n1,a,2\n", ["wrong.run, line 1: expected a run with tags", "found 1 fields"]),
+        ("\n", ["there are no lines"]),
+    ],
+)
+def test_tags_that_cannot_name_a_run_are_rejected(run, tmp_path, text, parts):
+    (tmp_path / "wrong.run").write_text(text)
+    failed = run("evaluate", "qrels.txt", "wrong.run", "-m", "Q", "--names", "tag")
+    assert_command_fails(failed, *parts)
+    assert_command_fails(run("evaluate", "qrels.txt", "first.run", "first.run", "-m", "Q", "--names", "tag"))
+
+
+def test_a_given_name_goes_before_the_tag(run):
+    given = ("evaluate", "qrels.txt", "new=second.run", "first.run", "-m", "Q", "-o", "csv", "--names", "tag")
+    assert names_of(run(*given)[1]) == ["new", "the-first"]
+
+
+@pytest.mark.parametrize("kind", ["genomics", "inex"])
+def test_tags_of_runs_with_passages_are_found(tmp_path, kind):
+    from ir_graded.io.sources import run_tag
+
+    lines = {"genomics": "1 12 1 3.5 0 10 mine\n", "inex": "1 Q0 f 1 3.5 mine 0 10\n"}
+    (tmp_path / "passages.run").write_text(lines[kind])
+    assert run_tag(str(tmp_path / "passages.run")) == "mine"
+
+
+def test_compare_takes_a_name_of_the_baseline(run):
+    def compared(*given):
+        code, out, err = run("compare", "qrels.txt", *given, "-m", "Q", "-o", "json")
+        rows = json.loads(out)["comparisons"] if code == 0 else err
+        return [(row["baseline"], row["run"]) for row in rows] if code == 0 else rows
+
+    assert compared("old=first.run", "new=second.run") == [("old", "new")]
+    assert compared("old=first.run", "second.run") == [("old", "second.run")]
+    assert compared("first.run", "new=second.run") == [("first.run", "new")]
+    assert compared("old", "new=second.run", "old=first.run") == [("old", "new")]
+    assert compared("old=first.run", "link=./first.run", "new=second.run") == [("old", "new")]
+    assert compared("first.run", "second.run", "--names", "tag") == [("the-first", "the-second")]
+    assert compared("the-first", "first.run", "second.run", "--names", "tag") == [("the-first", "the-second")]
+    assert "is both the baseline and the only run" in compared("old=first.run", "new=first.run")
+    assert "are both named 'x'" in compared("x=first.run", "x=second.run")
