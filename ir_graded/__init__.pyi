@@ -20,6 +20,7 @@ from .evaluation.judgment_comparison import (
     JudgmentComparison as JudgmentComparison,
     compare_judgments as compare_judgments,
 )
+from .evaluation.metric import RankingMetric as RankingMetric
 from .evaluation.overlap import RunOverlaps as RunOverlaps, rbo as rbo, rbo_matrix as rbo_matrix
 from .evaluation.pools import pool as pool
 from .evaluation.rankings import (
