@@ -18,6 +18,7 @@ from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as e
 from .evaluation.explain import Explanation as Explanation, explain as explain
 from .evaluation.judgment_comparison import (
     JudgmentComparison as JudgmentComparison,
+    combine_judgments as combine_judgments,
     compare_judgments as compare_judgments,
 )
 from .evaluation.metric import RankingMetric as RankingMetric
