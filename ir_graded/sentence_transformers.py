@@ -37,7 +37,7 @@ class _GradedEvaluator(BaseEvaluator):
     """Evaluator whose subclasses turn a model into a run."""
 
     #: Begins the name of the CSV file.
-    TASK = ""
+    _TASK = ""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class _GradedEvaluator(BaseEvaluator):
     def _file(self, folder: str) -> Path:
         """Return the path of the CSV file. Raises InputError if it exists with other columns."""
         name = re.sub(r"[/\\:\0]", "_", self.name)  # so that it stays inside the folder
-        path = Path(folder, f"{self.TASK}_evaluation{name and '_'}{name}_results.csv")
+        path = Path(folder, f"{self._TASK}_evaluation{name and '_'}{name}_results.csv")
         columns = ["epoch", "steps", *self._metrics]
         if path.exists() and path.stat().st_size:
             with path.open(newline="", encoding="utf-8") as file:
@@ -142,7 +142,7 @@ class GradedRetrievalEvaluator(_GradedEvaluator):
         {'nDCG@10': 0.8597, 'Q': 0.8333}
     """
 
-    TASK = "Graded-Retrieval"
+    _TASK = "Graded-Retrieval"
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class GradedRerankingEvaluator(_GradedEvaluator):
         {'dev_nERR@10': 1.0, 'dev_RR': 1.0}
     """
 
-    TASK = "Graded-Reranking"
+    _TASK = "Graded-Reranking"
 
     def __init__(  # noqa: PLR0913  # what to score, and how
         self,
