@@ -125,9 +125,10 @@ def peers(session: nox.Session) -> None:
 def adapters(session: nox.Session) -> None:
     """Run what takes arrays and models of other libraries, and the recipes, with these; needs 8 GB."""
     session.install("-e", ".[test]", *group("adapters"))
-    session.run("python", "-c", "import haystack, jax, llama_index.core, mteb, sentence_transformers")
+    libraries = "haystack, jax, lightning, llama_index.core, mteb, sentence_transformers, torchmetrics"
+    session.run("python", "-c", f"import {libraries}")
     tests = ("tests/ecosystem/test_arrays.py", "tests/ecosystem/test_sentence_transformers.py")
-    tests += ("tests/docs/test_doc_recipes.py",)
+    tests += ("tests/ecosystem/test_metric.py", "tests/docs/test_doc_recipes.py")
     session.run("python", "-m", "pytest", *tests)
 
 

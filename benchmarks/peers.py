@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from io import BytesIO
 from itertools import islice
@@ -32,6 +32,8 @@ TEN = ["P-measure", "Q", "O-measure", "P+", "NCU", "nERR@10", "AP", "nDCG@10", "
 SIXTEEN = [*TEN, "AWP", "NCU(stop='rb')", "Q@10", "R@100", "Rprec", "Success@10"]
 TWO = [AP, nDCG @ 10]
 UNJUDGED = ["nDCG@10", "P@10", "nERR@10", "AP@100", "Q@100"]
+#: Measures that torchmetrics has, too.
+OF_ARRAYS = ["nDCG", "AP", "RR", "Rprec", "P@10"]
 SAMPLED = ["AP", "Q", "nDCG", "nDCG@10", "P@10"]
 SAMPLES = 200
 REPLICATES = 1000
@@ -46,8 +48,10 @@ NAMES = (
     "ranx",
     "pyNTCIREVAL",
     "pyndeval",
+    "torchmetrics",
 )
 
+Calls = dict[str, Callable[[], Any]]
 Scores = dict[str, float]
 
 
@@ -144,6 +148,29 @@ def pyndeval(
     subtopics = [(one.query_id, one.iteration, one.doc_id, one.relevance) for one in qrels]
     evaluator = pyndeval.RelevanceEvaluator(subtopics, [measure])
     return lambda: evaluator.evaluate(run)
+
+
+def torchmetrics(relevance: np.ndarray, scores: np.ndarray) -> Calls:
+    """Return the calls of torchmetrics on tensors: OF_ARRAYS, and nDCG alone; none if not installed."""
+    if find_spec("torchmetrics") is None:
+        return {}
+    import torch
+    from torchmetrics import retrieval
+
+    rows = torch.arange(len(scores))[:, None].expand(-1, scores.shape[1]).reshape(-1)
+    preds, levels = (torch.from_numpy(array).reshape(-1) for array in (scores, relevance))
+    binary = (levels > 0).long()
+    ndcg = retrieval.RetrievalNormalizedDCG
+    others = (retrieval.RetrievalMAP, retrieval.RetrievalMRR, retrieval.RetrievalRPrecision)
+
+    def call(several: bool) -> list[float]:
+        found = [ndcg()(preds, levels, indexes=rows)]
+        if several:
+            found += [metric()(preds, binary, indexes=rows) for metric in others]
+            found.append(retrieval.RetrievalPrecision(top_k=10)(preds, binary, indexes=rows))
+        return [float(one) for one in found]
+
+    return {"torchmetrics, nDCG alone": partial(call, False), "torchmetrics, these five": partial(call, True)}
 
 
 def py_ntcireval(qrels: Qrels, run: Dicts, topics: int) -> tuple[str, Callable[[], Figure]] | None:

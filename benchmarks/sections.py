@@ -29,6 +29,8 @@ Calls = dict[str, Callable[[], object]]
 _FOUR_DECIMALS = 5.1e-5
 _CLOSE = 1e-9
 _ROUNDING = 1e-12
+#: torchmetrics computes in float32.
+_SINGLE = 1e-5
 #: Measures whose extremes come from the optimistic and pessimistic orders; gains are the levels.
 _BETWEEN = ["Q", "O-measure", "NCU(stop='u')", "nERR@10", "AP", "nDCG@10", "RR", "P@10"]
 _NO_TREC_EVAL = "- trec_eval left out: the environment variable TREC_EVAL names no program."
@@ -190,6 +192,33 @@ def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: in
     report.check("pytrec_eval's map and ndcg_cut_10 are our AP and nDCG@10", holds)
     report.title("Where the time goes", 3)
     report.grid(*stages.table({"dict of dicts": (qrels, scored)}, repeat))
+
+
+def arrays(run: Run) -> None:
+    """Compare score_arrays and RankingMetric with torchmetrics."""
+    report, rng, shape = run.report, np.random.default_rng(0), (run.store.topics(10_000), 1_000)
+    relevance = rng.choice([0] * 9 + [1, 2, 3], size=shape)
+    scores = rng.random(shape, dtype=np.float32)
+    measures, topic = peers.OF_ARRAYS, np.arange(shape[0])
+    report.title(f"Arrays: {shape[0]:,} rows x 1,000 documents; {', '.join(measures)}")
+
+    def metric() -> dict[str, float]:
+        found: dict[str, float] = ir_graded.RankingMetric(measures)(scores, relevance, topic)
+        return found
+
+    ours = partial(ir_graded.score_arrays, measures, relevance, scores)
+    theirs = peers.torchmetrics(relevance, scores)
+    run.measure({"score_arrays, these five": ours, "RankingMetric, these five": metric, **theirs})
+    means = ours().mean(axis=1)
+    report.check(
+        "RankingMetric has these values", np.allclose([*metric().values()], means, rtol=0, atol=_CLOSE)
+    )
+    if not theirs:
+        report.write("- torchmetrics is left out: it is not installed.")
+    for call in theirs.values():
+        found = call()
+        same = np.allclose(found, means[: len(found)], rtol=0, atol=_SINGLE)
+        report.check(f"torchmetrics has our {', '.join(measures[: len(found)])}", bool(same))
 
 
 def intents(run: Run) -> None:
@@ -538,6 +567,7 @@ SECTIONS: dict[str, Callable[[Run], None]] = {
         files,
         frames,
         dicts,
+        arrays,
         ties,
         intents,
         answers,

@@ -18,8 +18,10 @@ from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as e
 from .evaluation.explain import Explanation as Explanation, explain as explain
 from .evaluation.judgment_comparison import (
     JudgmentComparison as JudgmentComparison,
+    combine_judgments as combine_judgments,
     compare_judgments as compare_judgments,
 )
+from .evaluation.metric import RankingMetric as RankingMetric
 from .evaluation.overlap import RunOverlaps as RunOverlaps, rbo as rbo, rbo_matrix as rbo_matrix
 from .evaluation.pools import pool as pool
 from .evaluation.rankings import (

@@ -19,7 +19,9 @@ MAY_BE_SKIPPED = {
     r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": (
         "CI runs these tests again once it is installed"
     ),
-    r"(haystack|jax|llama-index|mteb|sentence-transformers|torch) is not installed": "`nox -s adapters`",
+    r"(haystack|jax|lightning|llama-index|mteb|sentence-transformers|torch|torchmetrics) is not installed": (
+        "`nox -s adapters`"
+    ),
     r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
     r"pdflatex is not installed": "LaTeX is not in any package index",
     r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",

@@ -21,6 +21,7 @@ MODULES = (
     "ir_graded.plots",
     "ir_graded.sentence_transformers",
     "ir_graded.spark",
+    "ir_graded.torchmetrics",
 )
 
 
@@ -94,8 +95,9 @@ TASKS: dict[str, Task] = {
     ),
     "sentence_transformers": Task(
         "Evaluate during training",
-        "Score a model of sentence-transformers while it is trained. See :doc:`/guide/recipes`.",
-        ("sentence_transformers",),
+        "Score a model of sentence-transformers, or batches, while a model is trained. See "
+        ":doc:`/guide/training`.",
+        ("sentence_transformers", "torchmetrics", "evaluation.metric"),
     ),
     "spark": Task(
         "Evaluate on Spark",

@@ -105,9 +105,9 @@ def score_arrays(
     level = numbers_of("relevance", relevance)
     if level.ndim != 2:  # noqa: PLR2004
         raise InputError(f"relevance has shape {level.shape}; it must be [batch, n]")
-    shown = np.ones(level.shape, dtype=np.bool_) if mask is None else _mask(mask, level.shape)
-    _check_levels("relevance", level, shown)
-    ranked_by = None if scores is None else _scores(scores, shown)
+    shown = np.ones(level.shape, dtype=np.bool_) if mask is None else flags_of("mask", mask, level.shape)
+    check_levels("relevance", level, shown)
+    ranked_by = None if scores is None else scores_of("scores", scores, shown)
     every, present = level, shown
     if ideal is not None:
         further = numbers_of("ideal", ideal)
@@ -115,7 +115,7 @@ def score_arrays(
             raise InputError(
                 f"ideal has shape {further.shape}; it must be [{len(level)}, m]: one row per topic"
             )
-        _check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
+        check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
         every = np.hstack((level, further))
         present = np.hstack((shown, _not_shown(level, shown, further)))
     named = native_scorers(read)  # so that messages have the names that the caller gave
@@ -155,14 +155,19 @@ def score_arrays(
 
 def _measures(measures: Any, ties: str | None) -> list[Measure]:
     """Return the measures with repeats. Raises ParameterError for one that needs more than the arrays."""
-    if ties is not None and ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
-        words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
-        raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
+    check_order(ties)
     read = read_measures(measures, repeats=True)
     scorers_here(read, "score_arrays", "passages columns")
     if ties is None or ties == BY_POSITION:
         return read
     return [in_order([measure], ties)[0] for measure in read]
+
+
+def check_order(ties: str | None) -> None:
+    """Raise ParameterError for an order that does not exist without doc_ids."""
+    if ties is not None and ties != BY_POSITION and (ties == TIES.default or not TIES.validate(ties)):
+        words = ", ".join(map(repr, [BY_POSITION, *(word for word in TIES.words if word != TIES.default)]))
+        raise ParameterError(f"ties={ties!r} must be one of {words}: rows have no doc_ids")
 
 
 def numbers_of(name: str, array: Any) -> npt.NDArray[Any]:
@@ -196,43 +201,46 @@ def _on_host(name: str, array: Any) -> npt.NDArray[Any]:
         raise InputError(f"{name} cannot be read as an array of numbers: {error}") from error
 
 
-def _same_shape(name: str, values: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def same_shape(
+    name: str, values: npt.NDArray[Any], shape: tuple[int, ...], of: str = "relevance"
+) -> npt.NDArray[Any]:
+    """Return values. Raises InputError if they do not have the shape of the argument ``of``."""
     if values.shape != shape:
-        raise InputError(f"{name} has shape {values.shape}; it must have the shape of relevance, {shape}")
+        raise InputError(f"{name} has shape {values.shape}; it must have the shape of {of}, {shape}")
     return values
 
 
-def _mask(mask: Any, shape: tuple[int, ...]) -> Bools:
-    values = _same_shape("mask", _on_host("mask", mask), shape)
+def flags_of(name: str, flags: Any, shape: tuple[int, ...], of: str = "relevance") -> Bools:
+    """Convert True and False, or 1 and 0, of any library. Raises InputError for other values."""
+    values = same_shape(name, _on_host(name, flags), shape, of)
     if values.dtype.kind not in "biu" or (values.dtype != np.bool_ and ((values != 0) & (values != 1)).any()):
-        raise InputError(f"mask holds {values.dtype}; it must hold True and False, or 1 and 0")
+        raise InputError(f"{name} holds {values.dtype}; it must hold True and False, or 1 and 0")
     return values.astype(np.bool_)
 
 
-def _check_levels(name: str, level: npt.NDArray[Any], present: Bools) -> None:
-    """Raise InputError if a level is negative, not finite, or a whole number that doubles cannot hold."""
-    if not level.size or (level.min() >= 0 and level.max() <= _LARGEST_WHOLE):
+def check_levels(name: str, level: npt.NDArray[Any], present: Bools, lowest: float = 0) -> None:
+    """Raise InputError if a level is too low, not finite, or a whole number that doubles cannot hold."""
+    if not level.size or (level.min() >= max(lowest, -_LARGEST_WHOLE) and level.max() <= _LARGEST_WHOLE):
         return  # not reached with NaN
     with np.errstate(invalid="ignore"):
         beyond = level > _LARGEST_WHOLE if level.dtype.kind in "iu" else np.isinf(level)
-        wrong = present & (~(level >= 0) | beyond)
+        wrong = present & (~(level >= lowest) | beyond)
     if wrong.any():
-        row, column = np.argwhere(wrong)[0].tolist()
+        at, limit = np.argwhere(wrong)[0].tolist(), " >= 0" if lowest == 0 else ""
         raise InputError(
-            f"{name}[{row}, {column}] is {level[row, column]}; a level must be a finite number >= 0, and a "
-            "whole number at most 2**53; exclude documents with mask"
+            f"{name}{at} is {level[tuple(at)]}; a level must be a finite number{limit}, and a whole number "
+            "at most 2**53; exclude documents with mask"
         )
 
 
-def _scores(scores: Any, shown: Bools) -> npt.NDArray[Any]:
+def scores_of(name: str, scores: Any, shown: Bools, of: str = "relevance") -> npt.NDArray[Any]:
     """Return scores in the precision in which they are compared. Raises InputError for NaN."""
-    values = _same_shape("scores", numbers_of("scores", scores), shown.shape)
+    values = same_shape(name, numbers_of(name, scores), shown.shape, of)
     if values.dtype != np.float32:
         values = comparable(values.astype(np.float64))
     missing = np.isnan(values) & shown
     if missing.any():
-        row, column = np.argwhere(missing)[0].tolist()
-        raise InputError(f"scores[{row}, {column}] is not a number (NaN)")
+        raise InputError(f"{name}{np.argwhere(missing)[0].tolist()} is not a number (NaN)")
     return values
 
 

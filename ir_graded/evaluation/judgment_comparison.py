@@ -1,4 +1,4 @@
-"""``compare_judgments``: agreement of sets of judgments, and of the conclusions about runs."""
+"""``compare_judgments`` and ``combine_judgments``: agreement of several judges, and one set from all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result
-from ir_graded.core.facets import STRATUM
+from ir_graded.core.facets import INCLUSION, STRATUM
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints, whole_total
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
@@ -25,7 +25,7 @@ from ir_graded.measures.stopping import safe_divide
 from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement, with_intervals
 from ir_graded.meta.conclusions import Conclusions, conclude
 from ir_graded.meta.matrix import ScoreMatrix, as_finite, matrices_by_measure, number_of
-from ir_graded.meta.options import Seed, generator, statistic
+from ir_graded.meta.options import Seed, check_choice, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
 from .answers import score_answers
@@ -35,12 +35,13 @@ from .provider import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
     from ir_graded.io.table import Table
     from ir_graded.plots.style import Figure
 
 _PAIRS = ("all", "shared")
-
+_HOW, _TIED = ("majority", "mean", "median", "sample"), ("lower", "higher", "mean")
 
 _COEFFICIENTS = ("F", "IoU", "pooled_F", "pooled_IoU", "kappa")
 
@@ -241,6 +242,101 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
     }
     return JudgmentComparison(found, concluded, spans)
+
+
+def combine_judgments(
+    judgments: Any, how: str = "majority", *, ties: str = "lower", min_judges: int = 1, rng: Seed = 0
+) -> pd.DataFrame:
+    """Combine the judgments of several judges into one set of qrels.
+
+    Each pair of a topic and a document gets one level from the judges who judged it; a judge who did not, or
+    who gave a level below 0, has no vote. Mean and median may give levels between those of the scale: they
+    are gains as they are, a level is relevant if it is at least ``rel``, and measures that need whole levels
+    reject them.
+
+    Args:
+        judgments: a mapping from names of judges to qrels in any form of ``evaluate``, or a list of these.
+        how: 'majority', the most frequent level; 'mean'; 'median'; or 'sample', the level of one of the
+            judges of the document, drawn at random.
+        ties: if several levels are the most frequent, or two are in the middle: 'lower' or 'higher' is the
+            lowest or the highest of them, 'mean' their mean.
+        min_judges: pairs with fewer judges are left out, and so are unjudged; at least 1.
+        rng: a seed or a generator, for 'sample'. Successive calls with one generator are further draws.
+
+    Returns:
+        The columns query_id, doc_id and relevance, sorted by topic and document; whole levels are integers.
+
+    Raises:
+        InputError: there is only one set, judgments cannot be read, are a sample with inclusion
+            probabilities or strata, have passages or several levels for a document (intents), or no pair has
+            enough judges.
+        ParameterError: an option is out of range.
+
+    Example:
+        >>> import ir_graded
+        >>> judges = [{"1": {"a": 2, "b": 0}}, {"1": {"a": 2, "b": 1}}, {"1": {"a": 0}}]
+        >>> ir_graded.combine_judgments(judges)
+          query_id doc_id  relevance
+        0        1      a          2
+        1        1      b          0
+        >>> ir_graded.combine_judgments(judges, "mean", min_judges=2)["relevance"].round(3).tolist()
+        [1.333, 0.5]
+    """
+    import polars as pl
+
+    check_choice("how", how, _HOW)
+    check_choice("ties", ties, _TIED)
+    draws = generator(rng)
+    if not isinstance(min_judges, (int, np.integer)) or isinstance(min_judges, bool) or min_judges < 1:
+        raise ParameterError(f"min_judges={short_repr(min_judges)} must be a whole number >= 1")
+    sets = named_runs(judgments)
+    if len(sets) < 2:  # noqa: PLR2004
+        raise InputError(
+            "expected several sets of judgments: a dict from names of judges to qrels, or a list"
+        )
+    rows = pl.concat([_levels_of_judge(name, one) for name, one in sets.items()])
+    pair = ["query_id", "doc_id"]
+    rows = rows.filter(pl.len().over(pair) >= min_judges)
+    if not rows.height:
+        raise InputError(f"no pair of a topic and a document has min_judges={min_judges} judges")
+    level = pl.col("relevance")
+    if how == "majority":
+        votes = rows.group_by(*pair, "relevance").len()
+        rows = votes.filter(pl.col("len") == pl.col("len").max().over(pair))
+    elif how == "median":
+        # The level in the middle, or both.
+        place, last = level.rank("ordinal").over(pair) - 1, pl.len().over(pair) - 1
+        rows = rows.filter(place.is_between(last // 2, (last + 1) // 2))
+    elif how == "sample":
+        rows = rows.sort(*pair, "relevance")
+        number = rows.group_by(pair, maintain_order=True).len()["len"].to_numpy().astype(np.int64)
+        rows = rows[np.cumsum(number) - number + draws.integers(number)]
+    of_tied = {"lower": level.min(), "higher": level.max(), "mean": level.mean()}
+    found = rows.group_by(pair).agg(level.mean() if how == "mean" else of_tied[ties]).sort(pair).to_pandas()
+    whole = (found["relevance"] % 1 == 0).all()
+    return found.astype({"query_id": str, "doc_id": str, "relevance": np.int64 if whole else np.float64})
+
+
+def _levels_of_judge(name: str, qrels: Any) -> pl.DataFrame:
+    """Return a row for each judged document of a judge. Raises InputError for other than levels."""
+    import polars as pl
+
+    if is_assignments(qrels):
+        raise InputError(f"{name!r} holds assignments of nuggets; combine_judgments takes qrels")
+    qrels = qrels if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+    prepared = prepare_qrels(qrels)
+    of_spans = prepared.levels.highlights is not None
+    of_sample = not isinstance(qrels, Mapping) and (qrels.has(INCLUSION) or qrels.has(STRATUM))
+    if of_spans or of_sample or prepared.note:
+        found = "passages" if of_spans else "a sample" if of_sample else "several levels for a document"
+        raise InputError(f"{name!r} has {found}; combine_judgments takes one level per topic and document")
+    levels = prepared.levels
+    columns = {
+        "query_id": pl.Series(prepared.names, dtype=pl.String)[levels.topic],
+        "doc_id": pl.Series(prepared.doc_ids, dtype=pl.String),
+        "relevance": levels.values[levels.level_index],
+    }
+    return pl.DataFrame(columns).filter(pl.col("relevance") >= 0)
 
 
 def _compare_assignments(

@@ -10,7 +10,8 @@ import ir_graded
 
 RECIPES = {
     option.removeprefix(":name: "): block.text
-    for block in blocks(DOCS / "guide" / "recipes.rst")
+    for page in ("recipes.rst", "training.rst")
+    for block in blocks(DOCS / "guide" / page)
     for option in block.options
 }
 WORDS = ["the", "red", "car", "blue", "sky", "green", "tree"]
@@ -35,7 +36,7 @@ def counts(text):
 def run_recipe(name, tmp_path, monkeypatch, **names):
     """The names that a recipe leaves."""
     monkeypatch.chdir(tmp_path)
-    exec(compile(RECIPES[name], f"recipes.rst, {name}", "exec"), names)  # noqa: S102
+    exec(compile(RECIPES[name], f"recipe {name}", "exec"), names)  # noqa: S102
     return names
 
 
@@ -87,6 +88,88 @@ def test_recipe_for_sentence_transformers(model, tmp_path, monkeypatch):
     assert list(found["metrics"]) == ["dev_nDCG@10", "dev_Q"]
     assert any("eval_dev_Q" in line for line in found["trainer"].state.log_history)
     assert len([*(tmp_path / "results").glob("*_dev_results.csv")]) == 1
+
+
+def test_recipe_for_cross_encoders(tmp_path, monkeypatch):
+    library("sentence_transformers", "sentence-transformers")
+    from datasets import Dataset
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.cross_encoder import losses, trainer, training_args
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = str(tmp_path / "model")
+    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    config = BertConfig(vocab_size=len(names), num_labels=1, **sizes)
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(vocab={name: at for at, name in enumerate(names)}).save_pretrained(folder)
+    cross_encoder = CrossEncoder(folder, num_labels=1, device="cpu")
+    args = training_args.CrossEncoderTrainingArguments(
+        str(tmp_path / "training"),
+        num_train_epochs=2,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        load_best_model_at_end=True,
+        report_to=[],
+        use_cpu=True,
+    )
+    columns = {"query": ["red car", "blue sky"], "text": ["the red car", "green tree"], "label": [1.0, 0.0]}
+    found = run_recipe(
+        "cross-encoder",
+        tmp_path,
+        monkeypatch,
+        ir_graded=ir_graded,
+        CrossEncoderTrainer=trainer.CrossEncoderTrainer,
+        loss=losses.BinaryCrossEntropyLoss(cross_encoder),
+        queries=QUERIES,
+        corpus=CORPUS,
+        qrels=QRELS,
+        run={topic: dict.fromkeys(CORPUS, 1.0) for topic in QUERIES},
+        args=args,
+        pairs=Dataset.from_dict(columns),
+        model=cross_encoder,
+    )
+    assert list(found["metrics"]) == ["dev_nERR(max_rel=2)@10", "dev_Q"]
+    best = found["trainer"].state.best_metric
+    assert best == pytest.approx(found["metrics"]["dev_nERR(max_rel=2)@10"])
+
+
+def test_recipe_for_lightning(tmp_path, monkeypatch):
+    lightning = library("lightning", "lightning")
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    torch.manual_seed(0)
+    features, levels, topics = (
+        torch.rand(6, 5, 3),
+        torch.randint(0, 3, (6, 5)),
+        torch.tensor([1, 2, 3, 1, 2, 3]),
+    )
+    ranker = run_recipe("lightning", tmp_path, monkeypatch)["Ranker"]
+    scorer = torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Flatten(-2))
+    options = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False}
+    trainer = lightning.Trainer(accelerator="cpu", devices=1, **options)
+    loader = DataLoader(TensorDataset(features, levels, topics), batch_size=2)
+    (found,) = trainer.validate(ranker(scorer), loader, verbose=False)
+    metric = ir_graded.RankingMetric("nDCG@10")
+    metric.update(scorer(features), levels, topics)
+    assert found["val_ndcg"] == pytest.approx(metric.compute())
+    assert 0 < found["val_ndcg"] < 1
+
+
+def test_recipe_for_processes(tmp_path, monkeypatch):
+    torch = library("torch", "torch")
+
+    def gathered(found, one):
+        found[:] = [one, one]
+
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 2)
+    monkeypatch.setattr(torch.distributed, "all_gather_object", gathered)
+    metric = ir_graded.RankingMetric("nDCG@10")
+    metric.update([3.0, 2.0], [0, 1], [1, 1])
+    found = run_recipe("processes", tmp_path, monkeypatch, torch=torch, ir_graded=ir_graded, metric=metric)
+    metric.update([3.0, 2.0], [0, 1], [1, 1])
+    assert found["value"] == metric.compute()
 
 
 def test_recipe_for_torch(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import ir_graded
 from ecosystem.processes import python
 
 HEAVY = "click ir_datasets matplotlib pandas polars pyarrow pytrec_eval pyterrier scipy tqdm"
-HEAVY += " sentence_transformers"
+HEAVY += " sentence_transformers torch torchmetrics"
 
 
 def test_importing_and_parsing_print_nothing_and_load_no_heavy_library():

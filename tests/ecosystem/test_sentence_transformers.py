@@ -1,15 +1,16 @@
-"""The evaluator for sentence-transformers: with a model in plain Python, and with the library itself."""
+"""The evaluators for sentence-transformers: with a model in plain Python, and with the library itself."""
 
 import csv
 import warnings
 
 import ir_measures
 import numpy as np
+import polars as pl
 import pytest
 
 import ir_graded
 from ir_graded import InputError, ParameterError, sentence_transformers as adapter
-from ir_graded.sentence_transformers import GradedRetrievalEvaluator
+from ir_graded.sentence_transformers import GradedRerankingEvaluator, GradedRetrievalEvaluator
 
 TEXT = "the a quick brown fox jumps over lazy dog cat mat sat on red blue car"
 WORDS = TEXT.split()
@@ -47,6 +48,11 @@ def evaluated(values, measures=MEASURES):
         if topic in QRELS
     }
     return dict(zip(measures, ir_graded.evaluate(measures, QRELS, run).aggregates[0].tolist(), strict=True))
+
+
+def frame_of_run(run):
+    rows = [(topic, doc_id, score) for topic, docs in run.items() for doc_id, score in docs.items()]
+    return pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
 
 
 def test_metrics_of_a_model_and_of_similarities_are_those_of_evaluate():
@@ -206,8 +212,130 @@ def test_a_model_that_scores_pairs_is_an_error():
         def predict(self, pairs):
             return np.zeros(len(pairs))
 
-    with pytest.raises(InputError, match=r"^CrossEncoder scores pairs of texts .* with predict"):
+    with pytest.raises(InputError, match=r"^CrossEncoder scores pairs .* use GradedRerankingEvaluator"):
         GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS)(CrossEncoder())
+
+
+# --------------------------------------------------------------------------------------- reranking
+
+CANDIDATES = {
+    "q1": {"d00": 5.0, "d02": 4.0, "d05": 3.0, "d09": 2.0, "d03": 1.0},
+    "q2": {"d06": 3.0, "d01": 2.0, "d02": 2.0, "d05": 1.0},
+    "open": {"nowhere": 1.0},  # not a topic of the qrels
+}
+
+
+class PairModel:
+    """Counts the words that a query and a document share, and remembers what it scored."""
+
+    def __init__(self, shape=(-1,)):
+        self.pairs, self.shape = [], shape
+
+    def predict(self, pairs, **options):
+        self.pairs.append((pairs, options))
+        return np.array([self.score(*pair) for pair in pairs], dtype=np.float32).reshape(self.shape)
+
+    @staticmethod
+    def score(query, text):
+        return len({*query.split()} & {*text.split()}) + len(text) / 100
+
+
+def reranked(candidates):
+    run = {
+        topic: {doc_id: PairModel.score(QUERIES[topic], CORPUS[doc_id]) for doc_id in doc_ids}
+        for topic, doc_ids in candidates.items()
+    }
+    found = ir_graded.evaluate(MEASURES, QRELS, run, ties="expected").aggregates[0].tolist()
+    return dict(zip(MEASURES, found, strict=True))
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
+@pytest.mark.parametrize("form", [lambda run: run, frame_of_run])
+def test_candidates_are_reranked_by_the_scores_of_pairs(form, shape):
+    model = PairModel(shape)
+    evaluator = GradedRerankingEvaluator(
+        QUERIES, CORPUS, QRELS, form(CANDIDATES), MEASURES, name="dev", batch_size=3
+    )
+    wanted = reranked({topic: CANDIDATES[topic] for topic in QRELS})
+    assert evaluator(model) == {f"dev_{name}": value for name, value in wanted.items()}
+    assert 0 < wanted["Q"] < 1
+    ((pairs, options),) = model.pairs
+    assert sorted(pairs) == sorted(
+        (QUERIES[topic], CORPUS[doc_id]) for topic in QRELS for doc_id in CANDIDATES[topic]
+    )
+    assert options == {"batch_size": 3}
+    assert (evaluator.primary_metric, evaluator.greater_is_better) == ("dev_nDCG@10", True)
+
+
+def test_depth_limits_candidates_and_keeps_ties_of_the_last():
+    kept = {"q1": ["d00", "d02"], "q2": ["d06", "d01", "d02"]}
+    model = PairModel()
+    evaluator = GradedRerankingEvaluator(QUERIES, CORPUS, QRELS, CANDIDATES, MEASURES, depth=2)
+    assert evaluator(model) == reranked(kept)
+    assert len(model.pairs[0][0]) == 5
+
+
+def test_without_a_run_the_judged_documents_are_ranked():
+    qrels = {"q1": {"d02": 2, "d00": 1, "d09": 0, "d04": -1}, "no text": {"d01": 1}}
+    model = PairModel()
+    with pytest.warns(ir_graded.CoverageWarning, match="no text"):
+        found = GradedRerankingEvaluator({"q1": "quick fox"}, CORPUS, qrels, measures="NumRet")(model)
+    assert found == {"NumRet": 3}
+    assert sorted(text for _, text in model.pairs[0][0]) == sorted(
+        CORPUS[one] for one in ("d02", "d00", "d09")
+    )
+
+
+def test_scores_that_a_sigmoid_rounds_to_one_tie():
+    class Saturated:
+        def predict(self, pairs):
+            return np.ones(len(pairs))
+
+    run = {"q": dict.fromkeys("abcd", 0.0)}
+    given = ({"q": ""}, dict.fromkeys("abcd", ""), {"q": {"d": 1}}, run, ["RR"])
+    with pytest.warns(ir_graded.CoverageWarning, match="score"):
+        assert GradedRerankingEvaluator(*given)(Saturated()) == {
+            "RR": pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+        }
+
+
+def test_reranking_writes_a_file_of_its_own(tmp_path):
+    evaluator = GradedRerankingEvaluator(QUERIES, CORPUS, QRELS, CANDIDATES, MEASURES, name="dev")
+    found = [evaluator(PairModel(), str(tmp_path), epoch, epoch) for epoch in (1, 2)]
+    with (tmp_path / "Graded-Reranking_evaluation_dev_results.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["dev_Q"]) for line in lines] == [metrics["dev_Q"] for metrics in found]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"queries": {"q1": "t"}}, "candidates: topic 'q2', document 'd06': queries has no text for 'q2'"),
+        ({"candidates": {"q1": {"x": 1.0}}}, "topic 'q1', document 'x': corpus has no text for 'x'"),
+        ({"candidates": None}, "topic 'q1', document 'gone': corpus has no text for 'gone'"),
+        ({"candidates": {"other": {"d01": 1.0}}}, "needs a judged query with a candidate"),
+        ({"candidates": {"q1": {"d01": float("nan")}}}, "document 'd01': .*NaN"),
+        ({"candidates": frame_of_run({"q1": {"d01": float("nan")}})}, "NaN|not a number"),
+        ({"candidates": {"q1": ["d01"]}}, "topic 'q1': expected a dict from doc_id to score"),
+        ({"depth": 0}, "depth=0 must be a whole number >= 1"),
+    ],
+)
+def test_wrong_candidates_are_errors_before_training(changed, message):
+    given = {"queries": QUERIES, "corpus": CORPUS, "qrels": QRELS, "candidates": CANDIDATES, **changed}
+    with pytest.raises((InputError, ParameterError), match=message):
+        GradedRerankingEvaluator(**given)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Model(), "^Model has no method predict .* use GradedRetrievalEvaluator"),
+        (PairModel((-1, 3)), r"returned scores of shape \(3, 3\) for 9 pairs; .* num_labels=1"),
+    ],
+)
+def test_models_that_give_no_score_per_pair_are_errors(model, message):
+    with pytest.raises(InputError, match=message):
+        GradedRerankingEvaluator(QUERIES, CORPUS, QRELS, CANDIDATES)(model)
 
 
 # ------------------------------------------------------------------------------- the library itself
@@ -281,3 +409,58 @@ def test_a_trainer_of_sentence_transformers_chooses_the_best_model(model, tmp_pa
     assert evaluator(training.model)["dev_nDCG@10"] == pytest.approx(max(history))
     training.model.save(str(tmp_path / "best"))
     assert "| **nDCG@10**" in (tmp_path / "best" / "README.md").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # those of the library
+def test_a_trainer_of_cross_encoders_chooses_the_best_model(tmp_path):
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    import torch
+    from datasets import Dataset
+    from sentence_transformers import CrossEncoder
+    from sentence_transformers.cross_encoder import losses, trainer, training_args
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    names, folder = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS], str(tmp_path / "model")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    torch.manual_seed(0)
+    network = BertForSequenceClassification(BertConfig(vocab_size=len(names), num_labels=1, **sizes))
+    network.save_pretrained(folder)
+    BertTokenizerFast(vocab={name: at for at, name in enumerate(names)}).save_pretrained(folder)
+    model = CrossEncoder(folder, num_labels=1, device="cpu")
+
+    evaluator = GradedRerankingEvaluator(
+        QUERIES, CORPUS, QRELS, CANDIDATES, ["nERR@10", "nDCG@10"], name="dev", batch_size=4
+    )
+    pairs = {
+        "query": ["quick fox", "quick fox", "lazy dog", "lazy dog"] * 4,
+        "text": ["quick brown fox", "cat mat sat", "over lazy dog", "on red blue"] * 4,
+        "label": [1.0, 0.0] * 8,
+    }
+    arguments = training_args.CrossEncoderTrainingArguments(
+        str(tmp_path / "training"),
+        num_train_epochs=2,
+        learning_rate=0.05,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        load_best_model_at_end=True,
+        metric_for_best_model=f"eval_{evaluator.primary_metric}",
+        report_to=[],
+        use_cpu=True,
+    )
+    training = trainer.CrossEncoderTrainer(
+        model,
+        arguments,
+        train_dataset=Dataset.from_dict(pairs),
+        loss=losses.BinaryCrossEntropyLoss(model),
+        evaluator=evaluator,
+    )
+    before = evaluator(model)
+    training.train()
+    history = [line["eval_dev_nERR@10"] for line in training.state.log_history if "eval_dev_nERR@10" in line]
+    assert len(history) == 2
+    assert len({before["dev_nERR@10"], *history}) > 1
+    assert training.state.best_metric == max(history)
+    assert evaluator(training.model)["dev_nERR@10"] == pytest.approx(max(history))
+    training.model.save_pretrained(str(tmp_path / "best"))
+    assert "nERR@10" in (tmp_path / "best" / "README.md").read_text()

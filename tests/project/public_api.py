@@ -28,7 +28,7 @@ HEADER = f"""\
 #: What is public here is ``__all__``; dataclasses in it are results, which users do not make.
 MODULES = (
     "ir_graded", "ir_graded.meta", "ir_graded.passages", "ir_graded.plots", "ir_graded.sentence_transformers",
-    "ir_graded.spark",
+    "ir_graded.spark", "ir_graded.torchmetrics",
 )  # fmt: skip
 #: What the guide teaches beyond them: what sample() gives, own measures, pictures of the meta-evaluation.
 NAMES = {
@@ -109,7 +109,9 @@ def _class_lines(name, cls):
     ours = [base for base in cls.__mro__[1:] if base.__module__.partition(".")[0] == "ir_graded"]
     known = [base for base in ours if base.__name__ in public]
     hidden = [base for base in ours if not any(issubclass(other, base) for other in known)]
-    bases = ", ".join(base.__name__ for base in cls.__bases__ if base not in {object, *hidden})
+    # A library that need not be installed does not change the list.
+    shown_bases = [base for base in cls.__bases__ if not base.__module__.startswith("torchmetrics")]
+    bases = ", ".join(base.__name__ for base in shown_bases if base not in {object, *hidden})
     if issubclass(cls, BaseException):
         yield f"exception {name}({bases})"
         return

@@ -21,6 +21,7 @@ SECTIONS = [
     "## DataFrames: 14 topics x 1,000 documents",
     "## Dicts of dicts: 14 topics x 1,000 documents, MS MARCO-like",
     "## Dicts of dicts: 2 topics x 1,000 documents, Robust-like",
+    "## Arrays: 20 rows x 1,000 documents; nDCG, AP, RR, Rprec, P@10",
     "## Ties: 14 topics x 1,000 documents, few judged",
     "## Ties: 2 topics x 1,000 documents, many judged",
     "## Intents: 14 topics x 1,000 documents, 20 judged a topic, 5 intents",
