@@ -19,15 +19,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import errors, measures, plugin
+from . import errors, plugin
+from ._utils.later import CONSTANTS
 from ._version import __version__ as __version__
 from .errors import *
-from .measures import *
 
 plugin.register()
 
 # Loaded on first access, so that importing the package is fast. The stub names each object with its module.
-_LAZY = {
+_LAZY = dict.fromkeys(["GradedMeasure", *CONSTANTS], "measures") | {
     name.name: statement.module
     for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
     if isinstance(statement, ast.ImportFrom)
@@ -37,10 +37,11 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in {*_LAZY, "measures"}:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f".{_LAZY[name] or name}", __name__)
-    value = getattr(module, name) if _LAZY[name] else module
+    origin = _LAZY.get(name)
+    module = import_module(f".{origin or name}", __name__)
+    value = getattr(module, name) if origin else module
     globals()[name] = value
     return value
 
@@ -49,4 +50,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-__all__ = [*errors.__all__, *measures.__all__, *_LAZY]
+__all__ = [*errors.__all__, *_LAZY]
