@@ -1,13 +1,17 @@
-"""Stand-ins for objects of modules that are imported on first use: all measures, and their provider.
+"""Imports on first use: of the names of packages, and of the measures and their provider.
 
 The names of the measures are stored here, so that ir-measures has them before a module of them is imported.
 """
 
 from __future__ import annotations
 
+import ast
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from ir_measures.measures import Measure
@@ -15,6 +19,45 @@ from ir_measures.providers import Provider
 
 _PACKAGE = __name__.partition(".")[0]
 _LOAD = "_load"
+
+
+class LazyPackage(ModuleType):
+    """A package that imports a name on first access."""
+
+    #: The module of each name.
+    _LAZY: dict[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._LAZY:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        module = import_module(f".{self._LAZY[name] or name}", self.__name__)
+        value = getattr(module, name) if self._LAZY[name] else module
+        setattr(self, name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # An import sets each module in its package, also one with the name of its function.
+        is_hiding = isinstance(value, ModuleType) and self._LAZY.get(name)
+        super().__setattr__(name, getattr(value, name) if is_hiding else value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *self._LAZY})
+
+
+def import_lazily(package: str, more: dict[str, str] | None = None) -> list[str]:
+    """Let a package import the names in its stub, and ``more``, on first access; return these names."""
+    module = sys.modules[package]
+    stub = Path(str(module.__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    names = {
+        name.name: statement.module or ""
+        for statement in ast.parse(stub).body
+        if isinstance(statement, ast.ImportFrom)
+        for name in statement.names
+        if name.name not in {"*", "__version__"}
+    }
+    module._LAZY = names | (more or {})  # type: ignore[attr-defined]  # noqa: SLF001
+    module.__class__ = LazyPackage
+    return sorted(module._LAZY)  # noqa: SLF001
 
 
 class Later:

@@ -122,7 +122,7 @@ def test_all_matches_the_module():
     for name in offered:
         assert getattr(ir_graded, name) is not None
         assert name in dir(ir_graded)
-    assert set(ir_graded._LAZY) <= set(offered)
+    assert set(ir_graded._LAZY) <= {*offered, "measures"}
 
 
 def test_all_holds_the_measures_the_errors_and_the_functions():
@@ -152,6 +152,17 @@ def test_every_name_works_as_the_first_access():
     for name in sorted(ir_graded._LAZY):
         origin = f"getattr({name}, '__module__', {name}.__name__)"
         assert python(f"from ir_graded import {name}; print({origin})").startswith("ir_graded.")
+
+
+def test_functions_are_not_hidden_by_modules_of_their_names():
+    code = """
+        import ir_graded.meta.differences
+        from ir_graded.meta.ranks import Ranks
+        from ir_graded.meta import agreement
+        names = [name for name in ir_graded.meta.__all__ if not callable(getattr(ir_graded.meta, name))]
+        print(names, agreement.__name__, Ranks is ir_graded.meta.Ranks)
+    """
+    assert python(code) == "[] agreement True\n"
 
 
 def test_version_and_entry_points_are_consistent():
