@@ -19,6 +19,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
+from ir_graded.io.formats import are_small
 from ir_graded.io.sources import add_intents, add_nuggets, with_groups
 from ir_graded.io.text import standard_input
 from ir_graded.measures.params import RANKS, TIES
@@ -28,20 +29,20 @@ from ir_graded.meta.options import OPTIONS, Number
 from .output import FORMATS
 
 
-def _end_waits_on_interrupt(
-    _context: click.Context, _option: click.Parameter, path: str | None
-) -> str | None:
+def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, paths: Any) -> Any:
     """Let Ctrl-C end a wait for a pipe or for threads, as Python does by default.
 
     Importing Polars makes the system resume an interrupted wait, so that Python notices Ctrl-C only at its
     end: https://github.com/pola-rs/polars/issues/21739. The setting applies to the whole process, so it is
-    changed only on the command line.
+    changed only on the command line. Small files, which are read without Polars, have no wait.
     """
-    if path and hasattr(signal, "siginterrupt"):
+    names = [paths] if isinstance(paths, str) else list(paths or [])
+    found = [str(standard_input(name)) for name in names]
+    if found and not are_small(found) and hasattr(signal, "siginterrupt"):
         import polars  # noqa: F401  # a later import would undo the next line
 
         signal.siginterrupt(signal.SIGINT, True)
-    return None if path is None else str(standard_input(path))
+    return found[0] if isinstance(paths, str) else paths
 
 
 class InUnits(click.FloatRange):
@@ -137,7 +138,7 @@ _EXAMPLE = "\"P-measure@1000 NCU(stop='gu', beta=0) nDCG@10\""
 
 qrels = click.argument("qrels", callback=_end_waits_on_interrupt)
 optional_qrels = click.argument("qrels", required=False, callback=_end_waits_on_interrupt)
-runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+runs = click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_end_waits_on_interrupt)
 measures = _measures(required=True, help=f"Measures separated by blanks: {_EXAMPLE}. Repeatable.")
 optional_measures = _measures(help="Measures separated by blanks. Repeatable.")
 ties = of(evaluate, only=["ties", "ranks"])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
@@ -169,9 +170,7 @@ def _stamp(source: Any) -> _Stamp | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the programs that compute scores."""
-    from importlib.metadata import version
-
-    return {"ir_graded": __version__, "ir_measures": version("ir-measures")}
+    return {"ir_graded": __version__, "ir_measures": ir_measures.__version__}
 
 
 @dataclass(eq=False)
