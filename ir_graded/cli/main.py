@@ -189,6 +189,9 @@ def run() -> None:
     The process ends without shutting down the interpreter and threads of libraries, which takes 0.1 s.
     """
     _prepare_streams()
+    if any(_COMMANDS.get(argument, ("",))[0] == "evaluate" for argument in sys.argv[1:2]):
+        # These commands multiply no large matrices, and starting threads of BLAS takes longer than they run.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     except (SystemExit, KeyboardInterrupt) as end:
