@@ -15,7 +15,8 @@ Example:
 from __future__ import annotations
 
 from . import errors, plugin
-from ._utils.later import CONSTANTS, import_lazily
+from ._utils.later import import_lazily
+from ._utils.measure_names import CONSTANTS
 from ._version import __version__ as __version__
 from .errors import *
 

@@ -13,7 +13,7 @@ from typing import Any
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from ._utils.later import MEASURES, PROVIDER
+from ._utils.measure_names import MEASURES, PROVIDER
 
 #: Attribute of the functions that replace some of ir-measures.
 _MARK = "_ir_graded"

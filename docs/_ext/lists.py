@@ -87,7 +87,10 @@ LISTS: dict[str, Callable[[], str]] = {
     "names": of_names,
 }
 FILES = [
-    *(ROOT / name for name in ("README.md", "ir_graded/pt_docs/index.rst", "ir_graded/_utils/later.py")),
+    *(
+        ROOT / name
+        for name in ("README.md", "ir_graded/pt_docs/index.rst", "ir_graded/_utils/measure_names.py")
+    ),
     *(ROOT / "docs/guide").glob("*.rst"),
 ]
 
