@@ -14,39 +14,14 @@ Example:
 
 from __future__ import annotations
 
-import ast
-from importlib import import_module
-from pathlib import Path
-from typing import Any
-
-from . import errors, measures, plugin
+from . import errors, plugin
+from ._utils.later import import_lazily
+from ._utils.measure_names import CONSTANTS
 from ._version import __version__ as __version__
 from .errors import *
-from .measures import *
 
 plugin.register()
 
-# Loaded on first access, so that importing the package is fast. The stub names each object with its module.
-_LAZY = {
-    name.name: statement.module
-    for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
-    if isinstance(statement, ast.ImportFrom)
-    for name in statement.names
-    if name.name not in {"*", "__version__"}
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f".{_LAZY[name] or name}", __name__)
-    value = getattr(module, name) if _LAZY[name] else module
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
-
-
-__all__ = [*errors.__all__, *measures.__all__, *_LAZY]
+_names = import_lazily(__name__, {"measures": "", **dict.fromkeys(["GradedMeasure", *CONSTANTS], "measures")})
+__all__ = [*errors.__all__, *_names]
+__all__.remove("measures")  # for code that expects it after the import of the package

@@ -13,30 +13,31 @@ from typing import Any
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from .evaluation.mixed import compose
-from .evaluation.provider import PROVIDER
-from .measures import NAMES, GradedMeasure
-from .measures.parsing import parse_measure, parse_trec_measure, read_measures
+from ._utils.measure_names import MEASURES, PROVIDER
 
+#: Attribute of the functions that replace some of ir-measures.
 _MARK = "_ir_graded"
 
 
 def register() -> None:
     """Register measures, provider and strings in ir_measures (and in pt.measures if it is loaded)."""
     registry = ir_measures.measures.registry
-    for name, measure in NAMES.items():
-        if registry.get(name, measure) != measure:
+    # Others may have registered measures after these were imported.
+    names = getattr(sys.modules.get(f"{__package__}.measures"), "NAMES", MEASURES)
+    for name, measure in names.items():
+        if registry.get(name, measure) is not measure and registry[name] != measure:
             raise ValueError(f"ir_measures already has another measure named {name!r}: {registry[name]!r}")
-    registry.update(NAMES)
+    registry.update(names)
     _add_provider()
-    _wrap_pipeline()
-    for module in (ir_measures, ir_measures.util):
-        module.parse_measure = parse_measure
-        module.parse_trec_measure = parse_trec_measure
+    pipeline = ir_measures.DefaultPipeline
+    _replace(pipeline, "_evaluator", _reading_strings)
+    for module in (ir_measures.util, ir_measures):
+        _replace(module, "parse_measure", _reading)
+        _replace(module, "parse_trec_measure", _reading)
     # pt.measures copies the registry when PyTerrier is imported, which may have been earlier.
     pt_measures = sys.modules.get("pyterrier.measures")
     if pt_measures is not None:
-        vars(pt_measures).update(NAMES)
+        vars(pt_measures).update(names)
 
 
 def _add_provider() -> None:
@@ -46,14 +47,23 @@ def _add_provider() -> None:
     providers[:] = [provider for provider in providers if provider.NAME != PROVIDER.NAME] + [PROVIDER]
 
 
-def _wrap_pipeline() -> None:
-    """Make calc, iter_calc, evaluator and related functions, which share one method, read strings."""
-    pipeline = ir_measures.DefaultPipeline
-    evaluator = pipeline._evaluator  # noqa: SLF001
-    original, known = getattr(evaluator, _MARK, (evaluator, None))
-    # After an earlier import of the package, ``known`` is another class of the same name.
-    if known is not GradedMeasure:
-        pipeline._evaluator = _reading_strings(original)  # noqa: SLF001
+def _replace(owner: Any, name: str, replacement: Callable[[Any], Any]) -> None:
+    """Replace a function of ir-measures once."""
+    if not hasattr(original := getattr(owner, name), _MARK):
+        setattr(owner, name, new := replacement(original))
+        setattr(new, _MARK, True)
+
+
+def _reading(original: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return the function of this package with the name of one of ir-measures, which reads a string."""
+
+    @wraps(original)
+    def read(measure: str) -> Any:
+        from .measures import parsing
+
+        return getattr(parsing, original.__name__)(measure)
+
+    return read
 
 
 def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any, Any], Evaluator]:
@@ -61,11 +71,15 @@ def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any
 
     @wraps(original)
     def _evaluator(measures: Any, qrels: Any) -> Evaluator:
+        from .measures import GradedMeasure
+        from .measures.parsing import read_measures
+
         # A measure object of ir-measures is the key of its results, so it must stay as given.
         objects = read_measures(measures, as_given=True)
         if not any(isinstance(measure, GradedMeasure) for measure in objects):
             return original(objects, qrels)
+        from .evaluation.mixed import compose
+
         return compose(objects, qrels)
 
-    setattr(_evaluator, _MARK, (original, GradedMeasure))
     return _evaluator

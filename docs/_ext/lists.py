@@ -13,13 +13,14 @@ from pathlib import Path
 
 from measure_pages import slug, table
 
-from ir_graded.measures import REGISTRY, GradedMeasure
+from ir_graded import measures
+from ir_graded.measures import NAMES, REGISTRY, GradedMeasure
 from ir_graded.measures.documentation import sections
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "nox -s generate"
 _BLOCK = re.compile(
-    r"((?:<!--|\.\.) generated: (\w+)[^\n]*\n).*?\n((?:<!--|\.\.) end of generated)", re.DOTALL
+    r"((?:<!--|\.\.|#) generated: (\w+)[^\n]*\n).*?\n((?:<!--|\.\.|#) end of generated)", re.DOTALL
 )
 
 
@@ -69,8 +70,29 @@ def with_scale() -> str:
     return f"\n{', '.join(names[:-1])} and {names[-1]}\n"
 
 
-LISTS: dict[str, Callable[[], str]] = {"readme": in_readme, "guide": in_guide, "scale": with_scale}
-FILES = [ROOT / "README.md", ROOT / "ir_graded/pt_docs/index.rst", *(ROOT / "docs/guide").glob("*.rst")]
+def of_names() -> str:
+    """Return a line per measure: its constant in the package, or ``-``, and its names."""
+    constants = {id(getattr(measures, name)): name for name in measures.__all__}
+    names: dict[int, list[str]] = {}
+    for name, measure in NAMES.items():
+        names.setdefault(id(measure), []).append(name)
+    lines = (" ".join((constants.get(measure, "-"), *of)) for measure, of in names.items())
+    return "\n".join(('NAMES = """', *lines, '"""'))
+
+
+LISTS: dict[str, Callable[[], str]] = {
+    "readme": in_readme,
+    "guide": in_guide,
+    "scale": with_scale,
+    "names": of_names,
+}
+FILES = [
+    *(
+        ROOT / name
+        for name in ("README.md", "ir_graded/pt_docs/index.rst", "ir_graded/_utils/measure_names.py")
+    ),
+    *(ROOT / "docs/guide").glob("*.rst"),
+]
 
 
 def current(text: str) -> str:

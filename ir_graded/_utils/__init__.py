@@ -1,1 +1,1 @@
-"""General tools: threads, progress bars, optional libraries, atomic files and the base of results."""
+"""General tools: threads, progress bars, optional libraries, late imports, atomic files, base of results."""

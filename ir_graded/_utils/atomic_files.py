@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
-from secrets import token_hex
 
 from ir_graded.errors import InputError
 
@@ -27,6 +26,8 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
 def write_whole(place: Path, content: bytes) -> None:
     """Write a temporary file, then replace the old file, so that readers see the old or the new file."""
     # A name can have 255 bytes, and a character up to four.
+    from secrets import token_hex
+
     beside = place.with_name(f".{place.name[:32]}.{token_hex(8)}.tmp")
     try:
         with beside.open("xb") as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import fields
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -83,6 +82,8 @@ class Result:
         return f"{self._title()}\n{self._printed().to_string(line_width=_WIDTH, **_SHOWN)}"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<p>{escape(self._title())}</p>\n{self._printed().to_html(**_SHOWN)}"
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from ir_graded.data.sample import sample
 from ir_graded.evaluation.estimates import score_estimates
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs, in_order
 from ir_graded.evaluation.explain import explain as explained
@@ -335,6 +334,8 @@ MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 @click.command()
 def demo() -> None:
     """Evaluate real runs (TREC-COVID round 1) that come with the package, without network access."""
+    from ir_graded.data.sample import sample
+
     covid = sample()
     topics = covid.qrels["query_id"].nunique()
     show(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")

@@ -10,7 +10,9 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,6 @@ import click
 
 from ir_graded._version import __version__
 from ir_graded.errors import CoverageWarning, GradedError, printable
-
-from .compare import answers, compare
-from .evaluate import demo, evaluate, explain, passages, verify
-from .measures import measures
-from .report import report
-from .statistics import across, history, judgments, meta, plan, pool, ranks, rbo, significance, statistics
-from .trec_eval import trec_eval
 
 #: Options by the parameters they set, which messages name.
 _OPTIONS = {
@@ -69,33 +64,92 @@ _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 _INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+#: The module and the summary of each command.
+_COMMANDS = {
+    "evaluate": ("evaluate", "Score RUNs against QRELS, best first."),
+    "verify": ("evaluate", "Recompute the scores in FILE, and say what differs."),
+    "answers": (
+        "compare",
+        "Score answers by the nuggets that they support, and by their citations, best first.",
+    ),
+    "compare": ("compare", "Find RUNs that are worse than BASELINE."),
+    "ranks": ("statistics", "Print confidence sets for the ranks of RUNs, and which are tied for first."),
+    "across": (
+        "statistics",
+        "Compare runs with a baseline on several collections, and combine the differences.",
+    ),
+    "history": ("statistics", "Follow the means of runs over releases, from the files in FOLDER."),
+    "rbo": ("statistics", "Compare RUNs by rank-biased overlap (RBO)."),
+    "explain": ("evaluate", "Explain the score of a topic: how much each relevant document adds."),
+    "meta": (
+        "statistics",
+        "Compare measures: discriminative power, stability, swap method, rank correlation.",
+    ),
+    "significance": (
+        "statistics",
+        "Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.",
+    ),
+    "plan": (
+        "statistics",
+        "Compute how many topics detect a difference of means, given the variance of some scores.",
+    ),
+    "judgments": (
+        "statistics",
+        "Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.",
+    ),
+    "statistics": (
+        "statistics",
+        "Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.",
+    ),
+    "pool": (
+        "statistics",
+        "List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.",
+    ),
+    "measures": ("measures", "List all measures with parameters, defaults, meaning and source."),
+    "passages": ("evaluate", "Check runs with passages."),
+    "demo": (
+        "evaluate",
+        "Evaluate real runs (TREC-COVID round 1) that come with the package, without network access.",
+    ),
+    "report": ("report", "Write an HTML report on RUNs: leaderboard, topics, figures."),
+    "trec_eval": ("trec_eval", "Print what trec_eval 10 prints, for each RUN."),
+}
+
+
+class _Commands(Mapping[str, click.Command]):
+    """The commands by name, each imported on access."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        command: click.Command = getattr(import_module(f".{_COMMANDS[name][0]}", __package__), name)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+class _Group(click.Group):
+    """The command group, whose help imports no command."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the names and summaries of the commands."""
+        limit = formatter.width - 6 - max(map(len, _COMMANDS))
+        shown = [click.Command(name, help=text) for name, (_, text) in sorted(_COMMANDS.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl([(str(one.name), one.get_short_help_str(limit)) for one in shown])
+
+
+# click only reads the mapping.
+@click.group(
+    cls=_Group,
+    commands=_Commands(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="ir_graded")
 def commands() -> None:
     """Evaluate ranked retrieval runs when relevance has grades."""
-
-
-for command in (
-    *(
-        evaluate,
-        verify,
-        answers,
-        compare,
-        ranks,
-        across,
-        history,
-        rbo,
-        explain,
-        meta,
-        significance,
-        plan,
-        judgments,
-        statistics,
-        pool,
-    ),
-    *(measures, passages, demo, report, trec_eval),
-):
-    commands.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -136,6 +190,9 @@ def run() -> None:
     The process ends without shutting down the interpreter and threads of libraries, which takes 0.1 s.
     """
     _prepare_streams()
+    if any(_COMMANDS.get(argument, ("",))[0] == "evaluate" for argument in sys.argv[1:2]):
+        # These commands multiply no large matrices, and starting threads of BLAS takes longer than they run.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     except (SystemExit, KeyboardInterrupt) as end:

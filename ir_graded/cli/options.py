@@ -19,6 +19,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
+from ir_graded.io.formats import are_small
 from ir_graded.io.sources import (
     add_intents,
     add_nuggets,
@@ -35,20 +36,20 @@ from ir_graded.meta.options import OPTIONS, Number
 from .output import FORMATS
 
 
-def _end_waits_on_interrupt(
-    _context: click.Context, _option: click.Parameter, path: str | None
-) -> str | None:
+def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, paths: Any) -> Any:
     """Let Ctrl-C end a wait for a pipe or for threads, as Python does by default.
 
     Importing Polars makes the system resume an interrupted wait, so that Python notices Ctrl-C only at its
     end: https://github.com/pola-rs/polars/issues/21739. The setting applies to the whole process, so it is
-    changed only on the command line.
+    changed only on the command line. Small files, which are read without Polars, have no wait.
     """
-    if path and hasattr(signal, "siginterrupt"):
+    names = [paths] if isinstance(paths, str) else list(paths or [])
+    found = [str(standard_input(name)) for name in names]
+    if found and not are_small(found) and hasattr(signal, "siginterrupt"):
         import polars  # noqa: F401  # a later import would undo the next line
 
         signal.siginterrupt(signal.SIGINT, True)
-    return None if path is None else str(standard_input(path))
+    return found[0] if isinstance(paths, str) else paths
 
 
 #: Whether runs are named by their tags.
@@ -59,9 +60,11 @@ def _name_by(context: click.Context, _option: click.Parameter, names: str) -> No
     context.meta[_BY_TAG] = names == "tag"
 
 
-def _named(context: click.Context, _argument: click.Parameter, given: tuple[str, ...]) -> Any:
+def _named(context: click.Context, argument: click.Parameter, given: tuple[str, ...]) -> Any:
     """Return paths of runs, or the runs by name."""
-    return runs_of_arguments(given, context.meta[_BY_TAG])
+    found = runs_of_arguments(given, context.meta[_BY_TAG])
+    _end_waits_on_interrupt(context, argument, [*found.values()] if isinstance(found, dict) else found)
+    return found
 
 
 def one_run(context: click.Context, argument: click.Parameter, given: str | None) -> Any:

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import ALL_DIGITS, decimal, in_latex, in_markdown
-from ir_graded.meta.differences import p_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,8 @@ def frame_text(
     p-values have three decimals in tables that people read, and all digits in the others.
     """
     if output in {"table", "markdown", "latex"}:
+        from ir_graded.meta.differences import p_text
+
         frame = frame.assign(**{name: frame[name].map(p_text) for name in frame if name in P_VALUES})
     rows = [
         ([str(name) for name in (names if isinstance(names, tuple) else (names,))], list(row))
@@ -113,18 +115,36 @@ def json_line(record: Mapping[str, Any], digits: int = ALL_DIGITS) -> str:
 
 def _tabulated(style: str, escaped: Callable[[str], str] = printable) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
-        from tabulate import tabulate
-
         rows = [
             [*map(escaped, labels), *(places(value, digits) for value in values)]
             for labels, values in board.rows
         ]
-        align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
         head = [*map(escaped, board.labels), *map(escaped, board.measures)]
+        if style == "simple" and rows and all(map(str.isascii, chain(head, *rows))):
+            return _in_columns(head, rows, len(board.labels))
+        from tabulate import tabulate
+
+        align = ["left"] * len(board.labels) + ["right"] * len(board.measures)
         # Names of runs and topics that look like numbers are unchanged.
         return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
 
     return write
+
+
+def _in_columns(head: list[str], rows: list[list[str]], labels: int) -> str:
+    """Return the table that tabulate makes in its style simple, which imports tables of wide characters."""
+    rows = [[*map(str.strip, row)] for row in rows]
+    widths = [len(name) + 2 for name in head]
+    for row in rows:
+        widths = [max(width, len(text)) for width, text in zip(widths, row, strict=True)]
+    lines = [
+        "  ".join(
+            text.ljust(width) if at < labels else text.rjust(width)
+            for at, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in (head, ["-" * width for width in widths], *rows)
+    ]
+    return "\n".join(map(str.rstrip, lines))
 
 
 def _latex(board: Leaderboard, digits: int) -> str:

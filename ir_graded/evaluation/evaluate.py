@@ -377,11 +377,17 @@ class Request:
                 self.origin.add("run", name, run)
 
     def match(
-        self, work: Callable[[MatchedRun], Result], lowest: float, judgments: Judgments | None = None
+        self,
+        work: Callable[[MatchedRun], Result],
+        lowest: float,
+        judgments: Judgments | None = None,
+        *,
+        as_dicts: bool = False,
     ) -> Iterator[Result]:
         """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
         # Measures that others define need the rows of the runs.
-        return match_runs(judgments or self.judgments, self.runs, lowest, work, whole=bool(self._others))
+        forms = {"whole": bool(self._others), "as_dicts": as_dicts}
+        return match_runs(judgments or self.judgments, self.runs, lowest, work, **forms)
 
     def scores(
         self,
@@ -406,7 +412,8 @@ class Request:
             filled.append(self.evaluator.graded.filled(matched.judged))
             return values, coverage, None if also is None else also(matched)
 
-        scored: Iterable[Any] = self.match(score, min(self.lowest, lowest))
+        as_dicts = also is None and self._check_ends is None
+        scored: Iterable[Any] = self.match(score, min(self.lowest, lowest), as_dicts=as_dicts)
         if len(self.runs) > 1 and progress is not False:
             options = {"total": len(self.runs), "desc": "evaluating", "unit": "run"}
             scored = progress_bar(scored, **options, progress=progress)

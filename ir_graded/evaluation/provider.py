@@ -12,6 +12,8 @@ from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import Metric
 
+from ir_graded._utils import measure_names
+from ir_graded._utils.later import in_place
 from ir_graded._utils.threads import processors
 from ir_graded.core.facets import INTENT, SPAN, STRATUM_OR_ITERATION, VALUE_COLUMNS, Facet
 from ir_graded.core.judged_run import JudgedRun
@@ -300,7 +302,7 @@ def native_scorers(measures: Iterable[Measure]) -> dict[Measure, Scorer]:
     return {measure: scorer for measure in measures if (scorer := scorer_of(measure)) is not None}
 
 
-PROVIDER = GradedProvider()
+PROVIDER = in_place(measure_names.PROVIDER, GradedProvider())
 
 
 def lowest_rel(measure: Measure) -> float:

@@ -23,7 +23,6 @@ from ir_graded.errors import InputError, ParameterError
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.intervals import ConfidenceIntervals
 from ir_graded.meta.matrix import check_arithmetic, number_of
 from ir_graded.meta.options import Seed, check_options, generator, statistic
 
@@ -198,6 +197,7 @@ class ScoreIntervals(Result):
 
     def plot(self, measure: str | None = None, ax: Axes | None = None) -> Figure:
         """Plot means of the runs by one measure, by default the first, with their intervals."""
+        from ir_graded.meta.intervals import ConfidenceIntervals
         from ir_graded.plots.scores import leaderboard
 
         mean, low, high = self.overall

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +32,6 @@ from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
-from ir_graded.meta.matrix import number_of, score_cells, score_rows
-from ir_graded.plots.style import plural
 
 from .coverage import Coverage
 from .signature import Origin, Signature, versions
@@ -179,6 +176,8 @@ class Scores:
                 raise ParameterError(f"{option} is empty: give at least one, or None for all")
             return found
 
+        from ir_graded.meta.matrix import number_of
+
         at_measures = chosen("measures", measures, len(self.measures), self.position)
         at_runs = chosen(
             "runs", runs, len(names), lambda run: number_of(find_run(run, names) or run, self.runs, "runs")
@@ -249,6 +248,8 @@ class Scores:
             run
             bm25  0.5  0.5
         """
+        from ir_graded.meta.matrix import score_cells, score_rows
+
         rows = score_rows(frame, run)
         keys = {kind: [*dict.fromkeys(rows[kind])] for kind in ("measure", "run", "query_id")}
         text_ids(keys["query_id"], "query_id", "frame")
@@ -613,12 +614,16 @@ class Scores:
         return () if self._coverage is None else tuple(self._coverage.notes())
 
     def __repr__(self) -> str:
+        from ir_graded.plots.style import plural
+
         return (
             f"Scores({plural(len(self.runs), 'run')}, {plural(len(self.query_ids), 'topic')}, "
             f"measures {', '.join(self.names)})"
         )
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         title = f"<p>{escape(repr(self))}</p>"
         if not self.values.size:
             return title

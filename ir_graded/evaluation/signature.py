@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
@@ -101,7 +100,9 @@ class Signature:
 
 def hash_of(texts: Iterable[str]) -> str:
     """Return the hash of some texts, in their order."""
-    digest = hashlib.sha256()
+    from hashlib import sha256
+
+    digest = sha256()
     for text in map(str.encode, texts):
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()[:_FULL]
@@ -125,6 +126,8 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
     Rows are topic, document, level or score, position of the passage, and the given further columns. Scores
     count in float32, the precision in which they are compared.
     """
+    from hashlib import sha256
+
     import polars as pl
 
     from ir_graded.matching.tables import any_table
@@ -145,7 +148,7 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
     for facet in used:
         columns |= _values_of(table, facet)
     rows = pl.DataFrame(columns)
-    digest = hashlib.sha256(str(len(rows)).encode())
+    digest = sha256(str(len(rows)).encode())
     for column in rows.sort(rows.columns):
         digest.update(column.name.encode())
         if column.dtype == pl.String:
@@ -171,7 +174,7 @@ def _stamp(source: Any) -> _Stamp | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the programs that compute scores."""
-    return {"ir_graded": __version__, "ir_measures": version("ir-measures")}
+    return {"ir_graded": __version__, "ir_measures": ir_measures.__version__}
 
 
 @dataclass(eq=False)

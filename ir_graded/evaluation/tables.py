@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 from itertools import chain, count, product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -47,6 +46,12 @@ def in_latex(text: str) -> str:
 def in_markdown(text: str) -> str:
     """Escape a name for a cell of Markdown, on one line."""
     return _SPECIAL_IN_MARKDOWN.sub(r"\\\g<0>", printable(text))
+
+
+def _in_html(text: str) -> str:
+    from html import escape
+
+    return escape(printable(text))
 
 
 def _latex(
@@ -105,7 +110,7 @@ class Style:
 STYLES = {
     "latex": Style(in_latex, r"\textbf{{{}}}", _raised, _latex),
     "markdown": Style(in_markdown, "**{}**", _raised_in_html, _markdown),
-    "html": Style(lambda text: escape(printable(text)), "<strong>{}</strong>", _raised_in_html, _html),
+    "html": Style(_in_html, "<strong>{}</strong>", _raised_in_html, _html),
 }
 
 

@@ -23,6 +23,8 @@ from .judgments import Judgments, Lookup, comparable, numbers_of, unchanged
 _BATCH_ROWS = 1 << 18
 # In dicts with more documents than this, keys are checked one by one.
 _DEEPEST = 1 << 14
+# Up to this number of documents, checking each key is faster than preparing to check many.
+_MANY = 1 << 17
 
 
 def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> JudgedRun:
@@ -44,6 +46,8 @@ def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[t
     """Return topics of the run by number, with their documents, doc_ids as text."""
     # Check all at once first, since nearly all runs are valid and one call per topic is slow.
     runs = [docs for _, docs in found]
+    if sum(len(docs) for docs in runs if isinstance(docs, Mapping)) < _MANY:
+        return _checked(judgments, found)
     if set(map(type, runs)) <= {dict} and set(map(getsizeof, runs)) <= _sizes_with_text_only():
         return found
     return _checked(judgments, found)
@@ -135,7 +139,7 @@ def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Int
     """Return the doc_ids of some rows of a batch."""
     length = np.diff(bounds)
     slot = np.searchsorted(bounds, rows, side="right") - 1
-    some = np.unique(slot)
+    some = np.flatnonzero(np.bincount(slot))  # np.unique imports numpy.ma
     in_order = list(chain.from_iterable(batch[at][1] for at in some.tolist()))
     # Positions at which the rows of each topic begin in that list.
     begin = np.zeros(length.size, dtype=np.int64)

@@ -36,6 +36,11 @@ def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     """Prepare qrels of any form, with the further columns that are wanted for measures."""
     if isinstance(qrels, Mapping) and not is_ranked(qrels):
         return from_dicts(qrels)
+    if is_path_or_dataset_id(qrels) and not (wanted := [*wanted]):
+        from ir_graded.io.formats import plain_dicts
+
+        if plain := plain_dicts("qrels", [qrels]):
+            return from_dicts(plain[0])
     from .qrels import from_table
 
     return from_table(table_of("qrels", qrels), wanted=wanted)
@@ -74,6 +79,7 @@ def match_runs(
     work: Callable[[MatchedRun], Result],
     *,
     whole: bool = False,
+    as_dicts: bool = False,
 ) -> Iterator[Result]:
     """Match several runs with the qrels, and yield the result of ``work`` for each, in their order.
 
@@ -83,14 +89,17 @@ def match_runs(
         lowest: lowest level of the documents to look for; in a run that can be read only once, of all.
         work: function that is called with each matched run.
         whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
+        as_dicts: whether ``work`` may get runs of small plain files as dicts of dicts.
 
     Raises NoSharedTopicsError or InputError; the message names the run if there are several.
     """
     # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
     # cannot run in parallel because of Python's global lock.
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
-    with _reading(paths) as pieces:
-        for name, given in runs.items():
+    plain = _plain_runs(runs) if as_dicts and not whole and len(paths) == len(runs) else {}
+    with _reading([] if plain else paths) as pieces:
+        for name, source in runs.items():
+            given = plain.get(name, source)
             try:
                 level = -np.inf if is_read_once(given) else lowest
                 if whole or not is_file(given):
@@ -111,10 +120,17 @@ def match_runs(
                     _check_shared_topics(prepared, name, run)
                 result = work(MatchedRun(run, judged, level))
             except InputError as error:
-                if len(runs) == 1 or is_path_or_dataset_id(given):
+                if len(runs) == 1 or is_path_or_dataset_id(source):
                     raise
                 raise type(error)(f"run {name!r}: {error}") from error
             yield result
+
+
+def _plain_runs(runs: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the runs as dicts of dicts if their files are small and plain and Polars is not imported."""
+    from ir_graded.io.formats import plain_dicts
+
+    return dict(zip(runs, plain_dicts("run", runs.values()) or [], strict=False))
 
 
 def _keeping_one(tables: Iterable[Table], only: list[Table]) -> Iterator[Table]:

@@ -17,6 +17,8 @@ import numpy as np
 from ir_measures.measures import Measure
 from ir_measures.measures.base import Agg, MeanAgg
 
+from ir_graded._utils.later import Later, in_place
+from ir_graded._utils.measure_names import MEASURES
 from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.facets import Facet
@@ -593,23 +595,25 @@ def register(measure: Registered, *aliases: str) -> Registered:
     """
     check_lacks(measure.NAME, measure.LACKS)
     identifier = measure.NAME.replace("-", "_").replace("#", "_sharp").replace("+", "_plus_").rstrip("_")
-    add_names(measure, measure.NAME, identifier, *aliases)
-    return measure
+    return add_names(measure, measure.NAME, identifier, *aliases)
 
 
-def add_names(measure: GradedMeasure, *names: str) -> None:
-    """Add further names of a measure, which may have parameters."""
+def add_names(measure: Registered, *names: str) -> Registered:
+    """Add further names of a measure, which may have parameters, and return the measure."""
+    measure = in_place(MEASURES.get(names[0]), measure)
     for name in names:
         if NAMES.get(name, measure) != measure:
             raise ValueError(f"the name {name!r} is taken by {NAMES[name]!r}")
         theirs = ir_measures.measures.registry.get(name)
         # The class is another one of that name after an earlier import of its module.
-        if theirs is not None and not isinstance(theirs, GradedMeasure) and _path(theirs) != _path(measure):
+        is_ours = issubclass(type(theirs), (GradedMeasure, Later))
+        if theirs is not None and not is_ours and _path(theirs) != _path(measure):
             raise ValueError(
                 f"the name {name!r} is taken by a measure of ir-measures: choose another name. To "
                 "compute that measure, register a Classic with ir_graded.measures.classic.base.register"
             )
     measure.NAMES.update(dict.fromkeys(names, measure))
+    return measure
 
 
 def _path(measure: Measure) -> tuple[str, str]:

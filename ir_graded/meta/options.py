@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from ir_graded.errors import ParameterError, short_repr
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
-Seed = int | np.random.Generator
+#: Written as text, because numpy.random takes long to import.
+Seed: TypeAlias = "int | np.random.Generator"
 
 #: Largest number of topics of a power or sample size; above it the expected width becomes inexact.
 MOST_TOPICS = 10**7

@@ -10,11 +10,14 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from ecosystem.processes import python
 from helpers import assert_command_fails, covid_sample, run_command
 from packed import gzipped
+from tabulate import tabulate
 
 import ir_graded
-from ir_graded.cli.output import json_line
+from ir_graded.cli.main import _COMMANDS, commands
+from ir_graded.cli.output import _in_columns, json_line
 from ir_graded.measures import REGISTRY
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
@@ -421,3 +424,47 @@ def test_marks_that_no_table_shows_are_usage_errors(run, options, mark):
     code, _, err = run(*BOTH, "-m", "Q", *options, *mark)
     assert code == 2
     assert "--baseline and --letters need -o latex or markdown" in err
+
+
+def test_the_help_states_the_summary_of_each_command():
+    assert {name: text for name, (_, text) in _COMMANDS.items()} == {
+        name: command.get_short_help_str(1000) for name, command in commands.commands.items()
+    }
+    assert [*commands.commands] == [*_COMMANDS]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["--help"], "numpy"),
+        (["--version"], "numpy"),
+        (["evaluate", "qrels.txt", "poor.run", "-m", "Q nDCG@10", "-q"], "ir_graded.meta.differences"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_a_command_imports_only_what_it_uses(arguments, heavy):
+    output = python(
+        f"""
+        import sys
+        from ir_graded.cli import main
+        try:
+            main({arguments!r})
+        except SystemExit as end:
+            names = "{heavy} pandas polars tabulate ir_datasets importlib.metadata numpy.random hashlib"
+            print(end.code, [name for name in names.split() if name in sys.modules])
+        """
+    )
+    assert output.endswith("\n0 []\n")
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_tables_of_ascii_text_are_those_of_tabulate(rows):
+    rng, characters = np.random.default_rng(rows), list("ab 1.-_")
+    for _ in range(200):
+        labels, width = rng.integers(1, 3), rng.integers(3, 6)
+        head, *cells = (
+            ["".join(rng.choice(characters, rng.integers(9))) for _ in range(width)] for _ in range(rows + 1)
+        )
+        align = ["left"] * labels + ["right"] * (width - labels)
+        expected = tabulate(cells, head, tablefmt="simple", disable_numparse=True, colalign=align)
+        assert _in_columns(head, cells, labels) == expected

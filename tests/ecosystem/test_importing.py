@@ -18,14 +18,70 @@ def test_importing_and_parsing_print_nothing_and_load_no_heavy_library():
         f"""
         import sys
         import ir_graded, ir_measures
-        dir(ir_graded), repr(ir_graded.Q(beta=2) @ 10), ir_measures.parse_measure("NCU(gains={{1:5}})@3")
+        print([name for name in "numpy {HEAVY}".split() if name in sys.modules], "Q" in dir(ir_graded))
+        print([name for name in sys.modules if name.startswith("ir_graded.measures")])
+        repr(ir_graded.Q(beta=2) @ 10), ir_measures.parse_measure("NCU(gains={{1:5}})@3")
         print([name for name in "{HEAVY}".split() if name in sys.modules])
         before = {{*globals(), "before"}}
         from ir_graded import *
         print(sorted(set(globals()) - before) == sorted({{*ir_graded.__all__}} - before))
         """
     )
-    assert output == "[]\nTrue\n"
+    assert output == "[] True\n[]\n[]\nTrue\n"
+
+
+#: Uses of the object that the registry of ir_measures has under a name before its module is imported.
+USES = {
+    "repr": ("nEBR", "repr(measure)"),
+    "str": ("Q-measure", "str(measure)"),
+    "equality": ("Q", "measure == ir_graded.Q, measure == ir_measures.AP"),
+    "hash": ("Q", "{measure: 1}[ir_graded.Q]"),
+    "call": ("NCUgu,BR", "measure(cutoff=3)"),
+    "cutoff": ("D-Q", "measure @ 5"),
+    "parameter": ("NCUgu,BR", "measure['stop']"),
+    "isinstance": ("Q", "isinstance(measure, ir_graded.GradedMeasure)"),
+    "pickle": ("nEBR", "pickle.loads(pickle.dumps(measure))"),
+    "copy": ("nEBR", "copy.copy(measure), copy.deepcopy(measure)"),
+    "dict": ("nEBR", "vars(measure)"),
+    "a wrong cutoff": ("Q", "measure @ 0"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_measure_in_the_registry_works_as_if_its_module_were_imported(use):
+    name, code = USES[use]
+    program = f"""
+        import copy, pickle, sys
+        import ir_graded, ir_measures
+        if len(sys.argv) > 1:
+            import ir_graded.measures
+        measure = ir_measures.measures.registry[{name!r}]
+        try:
+            print({code})
+        except ValueError as error:
+            print(error)
+        names = ir_graded.measures.NAMES
+        print([name for name in names if ir_measures.measures.registry[name] is not names[name]])
+    """
+    output = python(program)
+    assert output == python(program, "imported")
+    assert output.endswith("\n[]\n")
+
+
+def test_threads_that_use_measures_first_see_whole_measures():
+    output = python(
+        """
+        import sys
+        from concurrent.futures import ThreadPoolExecutor
+        sys.setswitchinterval(1e-6)
+        import ir_graded, ir_measures
+        names = [name for name in ir_measures.measures.registry if name.startswith("IA#-")]
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda name: repr(ir_measures.measures.registry[name] @ 3), names))
+        print(found == [repr(ir_measures.measures.registry[name] @ 3) for name in names])
+        """
+    )
+    assert output == "True\n"
 
 
 def test_scoring_dicts_loads_no_pandas():
@@ -66,7 +122,7 @@ def test_all_matches_the_module():
     for name in offered:
         assert getattr(ir_graded, name) is not None
         assert name in dir(ir_graded)
-    assert set(ir_graded._LAZY) <= set(offered)
+    assert set(ir_graded._LAZY) <= {*offered, "measures"}
 
 
 def test_all_holds_the_measures_the_errors_and_the_functions():
@@ -96,6 +152,17 @@ def test_every_name_works_as_the_first_access():
     for name in sorted(ir_graded._LAZY):
         origin = f"getattr({name}, '__module__', {name}.__name__)"
         assert python(f"from ir_graded import {name}; print({origin})").startswith("ir_graded.")
+
+
+def test_functions_are_not_hidden_by_modules_of_their_names():
+    code = """
+        import ir_graded.meta.differences
+        from ir_graded.meta.ranks import Ranks
+        from ir_graded.meta import agreement
+        names = [name for name in ir_graded.meta.__all__ if not callable(getattr(ir_graded.meta, name))]
+        print(names, agreement.__name__, Ranks is ir_graded.meta.Ranks)
+    """
+    assert python(code) == "[] agreement True\n"
 
 
 def test_version_and_entry_points_are_consistent():

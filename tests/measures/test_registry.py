@@ -102,7 +102,7 @@ def test_measures_have_a_reference_and_strategies():
 
 
 def test_exported_measures_are_registered():
-    exported = [vars(ir_graded).get(name) for name in ir_graded.__all__]
+    exported = [getattr(ir_graded, name) for name in ir_graded.__all__]
     measures = [measure for measure in exported if isinstance(measure, GradedMeasure)]
     registered = {measure.NAME: NAMES[measure.NAME] for measure in NAMES.values()}
     assert sorted(map(id, measures)) == sorted(map(id, registered.values()))  # each once
