@@ -124,7 +124,8 @@ FORKING = """
     forms = {"dict": run, "file": "one.run"}
     forms["frame"] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
     os.chdir(sys.argv[1])
-    with open("one.run", "w") as file:
+    # Small files with plain lines need no Polars.
+    with open("one.run", "w", newline="\\r\\n") as file:
         file.writelines(f"{topic} Q0 {doc} 1 {score} t\\n" for topic, doc, score in rows)
 
     def evaluated(form):
