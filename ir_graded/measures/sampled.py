@@ -176,6 +176,20 @@ class _infQ(_xinfAP):
         >>> qrels = [ir_measures.Qrel("1", doc, level, stratum) for doc, level, stratum in rows]
         >>> ir_measures.calc_aggregate([measure], qrels, {"1": {"x": 3.0, "a": 2.0, "b": 1.0}})
         {infQ: 0.676182...}
+
+    Lacks swap:
+        >>> qrels = {"1": {"a": 1, "u": -1}}
+        >>> run = {"1": {"w": 6.0, "x": 5.0, "y": 4.0, "z": 3.0, "u": 2.0, "a": 1.0}}
+        >>> changed = {"1": {"w": 6.0, "x": 5.0, "y": 4.0, "z": 3.0, "a": 2.0, "u": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.291666..., 0.285714...]
+
+    Lacks exchange:
+        >>> measure, qrels = measure(rel=2), {"1": {"a": 2, "b": 1, "c": 2, "u": -1}}
+        >>> run = {"1": {"c": 4.0, "u": 3.0, "x": 2.0, "a": 1.0}}
+        >>> changed = {"1": {"c": 4.0, "u": 3.0, "b": 2.0, "a": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [0.982134..., 0.901782...]
     """
 
     NAME = "infQ"
