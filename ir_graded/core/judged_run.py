@@ -251,11 +251,16 @@ class CountedDocuments:
         self.levels, self.hits, self.cutoff = levels, hits, cutoff
         self._counts = counts
         self._rows = counts if cutoff is None else counts & (n <= cutoff)
-        self.topic: Ints = hits.topic[self._rows]
-        self.n: Ints = n[self._rows]
+        self._all = bool(self._rows.all())
+        self.topic: Ints = self._chosen(hits.topic)
+        self.n: Ints = self._chosen(n)
         self.topic_start: Ints = segments.starts(self.topic, levels.topics)
         self.start: Ints = self.topic_start[self.topic]
         self.C: Ints = segments.ordinals(self.start)
+
+    def _chosen(self, values: Ints) -> Ints:
+        """Return the values of the documents among those of all hits, without a copy of all."""
+        return values if self._all else values[self._rows]
 
     @property
     def R(self) -> Ints:

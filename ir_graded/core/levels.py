@@ -51,6 +51,8 @@ class Ideal:
     def first(self, n: Ints, topic: Ints) -> Floats:
         """Return the cumulative weight of the first ``n`` documents of each topic; constant after n = R."""
         depth = np.minimum(n, self.R[topic])
+        if depth.all():  # as for the ranks of relevant documents
+            return np.asarray(self.cumulative.take(self.start.take(topic) + (depth - 1)))
         result = np.zeros(depth.shape)
         some = depth > 0
         result[some] = self.cumulative[self.start[topic[some]] + depth[some] - 1]

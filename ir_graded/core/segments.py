@@ -7,7 +7,6 @@ position, ascending; ``start`` holds the position at which the segment of each p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -122,14 +121,14 @@ def _exclusive(scan: Number, start: Ints, first: int) -> Number:
     return before
 
 
-def _scan(values: Number, start: Ints, combine: Callable[[Number, Number], Number]) -> Number:
+def _scan(values: Number, start: Ints, combine: np.ufunc) -> Number:
     """Scan segments inclusively in log2(longest segment) whole-array steps (Hillis and Steele 1986)."""
     result = values.copy()
     depth = ordinals(start) - 1
     longest = int(depth.max(initial=0))
     step = 1
     while step <= longest:
-        at = np.flatnonzero(depth >= step)
-        result[at] = combine(result[at], result[at - step])
+        after = result[step:]
+        combine(after, result[:-step], out=after, where=depth[step:] >= step)
         step *= 2
     return result

@@ -185,7 +185,7 @@ class View(CountedDocuments, Keeps):
             n = hits.condensed_rank((levels.values >= 0)[hits.level_index], levels.topics)
         super().__init__(levels, hits, (levels.values >= cut.rel)[hits.level_index], n, cut.cutoff)
         self.cut = cut
-        self.level_index: Ints = hits.level_index[self._rows]
+        self.level_index: Ints = self._chosen(hits.level_index)
         self._kept = {}
         if cut.rel == -np.inf:
             self.kind = "judged documents"
@@ -310,6 +310,8 @@ def blended_ratio(C: Ints, cg: Floats, n: Ints, cg_star: Floats, beta: float) ->
     numerator = of_count * C + of_gain * cg
     denominator = of_count * n + of_gain * cg_star
     defined = denominator > 0
+    if defined.all():
+        return np.asarray(numerator / denominator)
     return np.where(defined, numerator / np.where(defined, denominator, 1.0), C / n)
 
 

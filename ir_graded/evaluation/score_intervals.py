@@ -489,12 +489,13 @@ class Samples:
             document, rank = run.document[hits] - begin, run.rank[hits]
             found = level_index.take(document, axis=1)
             at = np.flatnonzero(found >= self.lowest)  # several times as fast as nonzero of rows and columns
-            sample, hit = np.divmod(at, document.size)
+            sample = at // max(document.size, 1)  # several times as fast as divmod
+            hit = at - sample * document.size
             judged = JudgedRun(
-                sample * number + topic[document[hit]],
-                rank[hit],
+                sample * number + topic[document].take(hit),
+                rank.take(hit),
                 found.take(at),
-                sample * (end - begin) + document[hit],
+                sample * (end - begin) + document.take(hit),
                 np.tile(run.n_retrieved[topics], shift.size),
             )
             views = Views(levels, judged)

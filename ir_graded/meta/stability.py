@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from ir_graded._utils.results import Result
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import ParameterError
 
 from .correlation import RankCorrelations, rank_correlations
@@ -18,6 +18,7 @@ from .matrix import ScoreMatrix, matrices_by_measure, reference_name
 from .options import OPTIONS, Seed, generator, statistic
 from .paired_tests import TESTS_OF_PAIRS as TESTS
 from .samples import disjoint_halves, replicate_blocks_with_progress, topic_count_pairs, topic_counts
+from .studentised import one_blas_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,11 +109,16 @@ def stability(
     ascending, place = np.unique(margins, return_inverse=True)
     thresholds = np.maximum(ascending - _TOLERANCE, _SMALLEST)
     by_margins = np.zeros((2, len(thresholds) + 1, systems, systems), dtype=np.int64)
-    for size in replicate_blocks_with_progress(n_resamples, topics + systems, memory_mib):
-        totals = matrix.values.T @ topic_counts(source, topics, size)
-        for x in range(systems - 1):
-            difference = _relative_difference(totals[x], totals[x + 1 :], rounding)
-            by_margins[:, :, x, x + 1 :] += _count_by_margins_reached(difference, thresholds)
+    with one_blas_thread():
+        for size in replicate_blocks_with_progress(n_resamples, topics + systems, memory_mib):
+            totals = matrix.values.T @ topic_counts(source, topics, size)
+            positive = np.maximum(totals, 0.0) + 0.0  # not -0, so that no quotient is -inf
+            for x in range(systems - 1):
+                share = np.abs(totals[x] - totals[x + 1 :])
+                differ, lower = share > rounding, totals[x] < totals[x + 1 :]
+                with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                    share /= np.maximum(positive[x], positive[x + 1 :])
+                by_margins[:, :, x, x + 1 :] += _count_by_margins_reached(share, differ, lower, thresholds)
     comparisons = n_resamples * (systems * (systems - 1) // 2)
     reached = by_margins[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
     return Stability(
@@ -123,29 +129,24 @@ def stability(
     )
 
 
-def _relative_difference(one: Floats, others: Floats, rounding: float) -> Floats:
-    """Return ``(M(X) - M(Y)) / max(M(X), M(Y))``; infinite if the larger mean is not above 0."""
-    difference = one - others
-    difference[np.abs(difference) <= rounding] = 0.0
-    larger = np.maximum(one, others)
-    positive = larger > 0
-    np.divide(difference, larger, out=difference, where=positive)
-    if not positive.all():
-        infinite = ~positive & (difference != 0)
-        difference[infinite] = np.copysign(np.inf, difference[infinite])
-    return difference
+def _count_by_margins_reached(share: Floats, differ: Bools, lower: Bools, thresholds: Floats) -> Ints:
+    """Count replicates by the margins that X (first) or Y reaches, shape ``(2, thresholds + 1, others)``.
 
-
-def _count_by_margins_reached(difference: Floats, thresholds: Floats) -> Ints:
-    """Count replicates by the margins that X (first) or Y reaches, shape ``(2, thresholds + 1, others)``."""
-    others, kinds = len(difference), 2 * (len(thresholds) + 1)
+    Args:
+        share: ``|M(X) - M(Y)| / max(M(X), M(Y))``, infinite if the larger mean is not above 0.
+        differ: whether the means differ by more than rounding; else they reach no margin.
+        lower: whether the mean of X is the lower one.
+        thresholds: the margins.
+    """
+    others, kinds = len(share), 2 * (len(thresholds) + 1)
     # Bytes take half the time of a binary search.
-    margins = np.zeros(difference.shape, dtype=np.uint8 if len(thresholds) <= _MOST_IN_BYTE else np.intp)
-    size = np.abs(difference)
+    kind: Ints = lower.astype(np.uint8 if kinds <= _MOST_IN_BYTE else np.intp)
+    kind *= kinds // 2
     for threshold in thresholds:
-        margins += (size >= threshold).view(np.uint8)
-    kind = margins + (kinds // 2) * (difference < 0) + kinds * np.arange(others)[:, np.newaxis]
-    counts = np.bincount(kind.reshape(-1), minlength=others * kinds)
+        kind += (share >= threshold).view(np.uint8)
+    kind *= differ.view(np.uint8)
+    of_pair = kind + kinds * np.arange(others)[:, np.newaxis]
+    counts = np.bincount(of_pair.reshape(-1), minlength=others * kinds)
     return counts.reshape(others, 2, -1).transpose(1, 2, 0).astype(np.int64, copy=False)
 
 
@@ -238,11 +239,14 @@ def swap(
     source = generator(rng)
     draw, drawn = (disjoint_halves, topics // 2) if resample == "disjoint" else (topic_count_pairs, topics)
     counts = np.zeros((_BINS, 2), dtype=np.int64)
-    for size in replicate_blocks_with_progress(n_resamples, 2 * (topics + systems), memory_mib):
-        # Means in units of 1e-12, as whole numbers: their differences are exact.
-        one, two = (np.rint(matrix.values.T @ sets / drawn * _UNIT) for sets in draw(source, topics, size))
-        for x in range(systems - 1):
-            counts += _count_by_bin(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
+    with one_blas_thread():
+        for size in replicate_blocks_with_progress(n_resamples, 2 * (topics + systems), memory_mib):
+            # Means in units of 1e-12, as whole numbers: their differences are exact.
+            one, two = (
+                np.rint(matrix.values.T @ sets / drawn * _UNIT) for sets in draw(source, topics, size)
+            )
+            for x in range(systems - 1):
+                counts += _count_by_bin(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
     observations, swaps = counts.sum(axis=1), counts[:, 1].copy()
     edges = np.arange(_BINS) / 100
     too_high = np.flatnonzero(_swap_rates(observations, swaps) > max_rate)
@@ -262,8 +266,10 @@ def swap(
 
 def _count_by_bin(difference: Floats, again: Floats) -> Ints:
     """Count the observations of each bin without and with a swap, shape ``(21, 2)``."""
-    bins = np.minimum(np.floor(np.abs(difference) / _BIN_UNITS), _BINS - 1)
-    code = 2 * bins.astype(np.intp) + (difference * again < 0)
+    swapped = difference * again < 0
+    bins = np.abs(difference, out=difference)
+    bins /= _BIN_UNITS
+    code = 2 * np.minimum(bins, _BINS - 1, out=bins).astype(np.uint8) + swapped
     return np.bincount(code.reshape(-1), minlength=2 * _BINS).reshape(_BINS, 2).astype(np.int64, copy=False)
 
 
