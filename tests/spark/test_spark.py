@@ -280,7 +280,7 @@ def test_errors_are_raised_before_the_job(spark):
     with pytest.raises(ParameterError, match="PassageAP depends on the order of the rows of the qrels"):
         evaluate("PassageAP", judged, ranked)
     for measure in ("I-rec@5", "alpha_nDCG@5", "AP_IA(ties='expected')"):
-        with pytest.raises(ParameterError, match="needs the column iteration, which ir_graded"):
+        with pytest.raises(InputError, match="needs intents: the DataFrame of the qrels lacks iteration"):
             evaluate(["Q", measure], judged, ranked)
     with pytest.raises(ParameterError, match="longest_topic=0"):
         evaluate("Q", judged, ranked, longest_topic=0)
