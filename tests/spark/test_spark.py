@@ -291,6 +291,24 @@ def test_errors_are_raised_before_the_job(spark):
         evaluate("Q", judged, twice, longest_topic=1)
 
 
+def test_declared_columns_are_checked_before_the_job(spark):
+    judged, ranked = frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0), ("x", "1", "b", 1.0)])
+    spans = "0 as start", "9 as length"
+    given = judged.selectExpr("*", *spans), ranked.selectExpr("*", *spans)
+    with pytest.raises(
+        InputError, match=r"needs the costs of the rows .*the DataFrame of the run lacks tokens"
+    ):
+        evaluate("CharP(budget=9,unit='tokens')", *given)
+    with pytest.raises(InputError, match="run: the column tokens is of type string: numbers are needed"):
+        evaluate("CharP(budget=9,unit='tokens')", given[0], given[1].selectExpr("*", "'3' as tokens"))
+    with pytest.raises(InputError, match="Iteration is the same as iteration; keep one, named iteration"):
+        evaluate("I-rec@5", judged.selectExpr("*", "'1' as Iteration"), ranked)
+    with pytest.raises(InputError, match="run 'x': topic '1': the position 3 appears 2 times"):
+        evaluate("Q", judged, ranked.selectExpr("*", "3 as position"), longest_topic=1)
+    with pytest.raises(Exception, match="both have the position 3"):
+        evaluate("Q", judged, ranked.selectExpr("*", "3 as position")).collect()
+
+
 def test_options_and_measures_are_checked_before_the_job(spark):
     qrels, rows = collection(5)
     judged, ranked = frames(spark, qrels, rows)
