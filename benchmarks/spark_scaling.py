@@ -1,12 +1,15 @@
 """Measure how long Spark takes on one machine, by rows and processors, compared with plain evaluation.
 
-    python benchmarks/spark_scaling.py [--millions 1 5 20] [--repeat 3] [--every] [--masters MASTER ...]
+    python benchmarks/spark_scaling.py [--millions 1 5 20] [--repeat 3] [--every | --intents]
+        [--masters MASTER ...]
 
 A run of 1,000 documents per topic and its qrels (ten judged documents per topic) are written as Parquet. For
 each size, ``ir_graded.spark.evaluate`` and ``mean`` compute five measures in a session of ``local[1]`` and of
 ``local[2]`` (the median of the repetitions after one that does not count), and ``ir_graded.evaluate``
 computes them from the same files. The results are compared, and the largest difference of a score is printed.
-With ``--every``, every row is a passage, and all measures of the package and all classics are computed.
+With ``--every``, every row is a passage, and all measures of the package and all classics are computed that
+need no further columns. With ``--intents``, each judged document has three rows of the qrels, one for each of
+three intents of its topic, and measures over intents are computed.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS, scorer_of
 
 MEASURES = ["P-measure", "Q", "nERR@10", "AP", "nDCG@10"]
+OVER_INTENTS = ["alpha_nDCG@10", "ERR_IA@10", "I-rec@10", "D(measure='nDCG')", "IA(measure='Q')", "P+Q"]
 DEPTH = 1000
 
 
@@ -52,7 +56,7 @@ def _is_complete(measure: Measure) -> bool:
     return all(name in measure.params for name in required)
 
 
-def write(folder: Path, millions: float, *, passages: bool) -> None:
+def write(folder: Path, millions: float, *, passages: bool, intents: bool) -> None:
     """Write the qrels and a run of so many million rows, in random order."""
     rng = np.random.default_rng(1)
     topics = round(millions * 1e6 / DEPTH)
@@ -73,7 +77,12 @@ def write(folder: Path, millions: float, *, passages: bool) -> None:
     judged = run.sample(10 * topics, seed=1)
     levels = pl.Series("relevance", rng.integers(0, 4, judged.height))
     run.sample(fraction=1.0, shuffle=True, seed=2).write_parquet(folder / "run.parquet")
-    judged.select(*ids, levels).write_parquet(folder / "qrels.parquet")
+    qrels = judged.select(*ids, levels)
+    if intents:
+        names = pl.DataFrame({"iteration": [*"abc"], "probability": [0.5, 0.3, 0.2]})
+        qrels = qrels.join(names.with_columns(intent_type=pl.lit("inf")), how="cross")
+        qrels = qrels.with_columns(relevance=rng.integers(0, 4, qrels.height))
+    qrels.write_parquet(folder / "qrels.parquet")
 
 
 def on_spark(folder: Path, master: str, measures: list[Any], repeat: int) -> None:
@@ -119,26 +128,28 @@ def main() -> None:
     parser.add_argument("--masters", nargs="+", default=["local[1]", "local[2]"])
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--every", action="store_true", help="every measure, on passages")
+    parser.add_argument("--intents", action="store_true", help="measures over intents")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    measures = every_measure() if options.every else MEASURES
+    measures = every_measure() if options.every else OVER_INTENTS if options.intents else MEASURES
     if options.child:
         on_spark(options.folder, options.child, measures, options.repeat)
         return
+    flags = [*["--every"] * options.every, *["--intents"] * options.intents]
     columns = ["million rows", "one machine, s", *(f"{name}, s" for name in options.masters)]
     print("|", " | ".join(columns), "| largest difference |")
     print("|---" * (len(columns) + 1) + "|")
     for millions in options.millions:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
             folder = Path(name)
-            write(folder, millions, passages=options.every)
+            write(folder, millions, passages=options.every, intents=options.intents)
             evaluate = partial(ir_graded.evaluate, measures, folder / "qrels.parquet", folder / "run.parquet")
             seconds = median_seconds(options.repeat, lambda evaluate=evaluate: evaluate().aggregates)
             row = [f"{millions:g}", f"{seconds:.2f}"]
             for master in options.masters:
                 command = [sys.executable, __file__, "--child", master, "--folder", name]
                 child = subprocess.run(
-                    [*command, "--repeat", str(options.repeat), *["--every"] * options.every],
+                    [*command, "--repeat", str(options.repeat), *flags],
                     check=True,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,

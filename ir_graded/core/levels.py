@@ -81,12 +81,14 @@ class Highlights:
         level: level of each span.
         aspects: the aspects of the spans, where measures need them.
         intent: the intent of each span, where measures need them.
+        scale: levels of the spans of the whole collection, if these are a part of it.
     """
 
     spans: Spans
     level: Floats
     aspects: Aspects | None = None
     intent: Ints | None = None
+    scale: Sequence[float] = ()
 
     def official(self, rel: float) -> Bools:
         """Return whether each span is of level >= ``rel`` and, where aspects are known, has an aspect."""
@@ -157,8 +159,9 @@ class Levels(Keeps):
 
     @cached_property
     def highlighted_levels(self) -> Floats:
-        """The distinct levels of highlighted spans, ascending."""
-        return np.zeros(0) if self.highlights is None else np.unique(self.highlights.level)
+        """The distinct levels of highlighted spans here or elsewhere in the collection, ascending."""
+        found = self.highlights
+        return np.zeros(0) if found is None else np.unique([*found.scale, *np.unique(found.level)])
 
     def table(self, overrides: Overrides, otherwise: Floats | None = None) -> Floats:
         """Return a value for each of ``values``: its override, else ``otherwise`` (default: the level)."""

@@ -74,9 +74,9 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     intent_names: list[str] = []
     if articles is not None:
         aspects = _aspects(values[ASPECTS.name], topic) if ASPECTS.name in facets else None
-        highlights = Highlights(articles.passage.spans(document), table.value, aspects)
+        highlights = Highlights(articles.passage.spans(document), table.value, aspects, scale=scale)
     if INTENT.name in facets:
-        intents, intent_names, intent = _intents(table, values, topic, document, names)
+        intents, intent_names, intent = _intents(table, values, topic, document, names, scale)
         intents = replace(intents, doc_ids=doc_ids)
         highlights = highlights and replace(highlights, intent=intent)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
@@ -228,7 +228,12 @@ def _aspects(words: list[set[str] | None], topic: Ints) -> Aspects:
 
 
 def _intents(
-    table: Table, values: Mapping[str, Any], topic: Ints, document: Ints, names: pl.Series
+    table: Table,
+    values: Mapping[str, Any],
+    topic: Ints,
+    document: Ints,
+    names: pl.Series,
+    scale: Sequence[float],
 ) -> tuple[Intents, list[str], Ints]:
     """Return the intents of qrels, the name of each, and the intent of each row."""
     text: pl.Series = values[INTENT.name]
@@ -250,6 +255,6 @@ def _intents(
         importance = _by_unit(table, IMPORTANCE, values[IMPORTANCE.name], topic, intent)
     # One judgment for each intent and document, in the order of intents.
     rows = np.unique(intent << 32 | document, return_index=True)[1]
-    levels = Levels.of(found.size, intent[rows], table.value[rows])
+    levels = Levels.of(found.size, intent[rows], table.value[rows], scale=scale)
     intents = Intents(of_intent, probability, is_nav, levels, document[rows], importance=importance)
     return intents, text.gather(first).to_list(), intent.astype(np.int64)

@@ -110,6 +110,8 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         if (topic < 0).any():
             continue  # not in the qrels
         table.check_values()
+        if table.has(POSITION):
+            table.numbers(POSITION)  # checks them
         row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
         ranks.append(length + row + 1)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.facets import SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import INCLUSION, POSITION, SPAN, STRATUM, VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.provider import (
     GradedEvaluator,
     native_scorers,
-    needs_passages,
     scorers_here,
     wanted_columns,
 )
@@ -26,7 +25,7 @@ from ir_graded.io.values import describe_document
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.qrels import from_table
 from ir_graded.matching.tables import match_ranked
-from ir_graded.measures.base import aggregate
+from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 
 from .files import ONE_RUN, Paths, as_paths, names_of_files, prepared
@@ -60,9 +59,11 @@ def evaluate(
 
     Args:
         measures: measure objects and strings: those of this package, and the classics that it computes.
-        qrels: columns query_id, doc_id, relevance (start and length for passages); or paths.
-        runs: columns query_id, doc_id, score (start and length), and run, the name of the system; without the
-            column run, all rows are one run. Or paths: Parquet if they end in ``.parquet``, else TREC files.
+        qrels: columns query_id, doc_id, relevance, and further ones as for ``ir_graded.evaluate`` (start and
+            length for passages, iteration for intents and so on); or paths.
+        runs: columns query_id, doc_id, score, further ones (start and length, position), and run, the name of
+            the system; without the column run, all rows are one run. Or paths: Parquet if they end in
+            ``.parquet``, else TREC files.
         broadcast: whether every worker gets all qrels, or only those of its topics together with the rows of
             the runs; by default all qrels if Spark's statistics show that they are smaller than 16 MiB.
         longest_topic: a topic with more rows than this is not held in memory.
@@ -75,11 +76,10 @@ def evaluate(
 
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run has none of their topics.
-        InputError: a column is missing or of another type, a row has no run or query_id, a measure needs
-            passages but there are none, or a document appears twice in a topic longer than longest_topic.
-        ParameterError: a measure is neither one of this package nor a classic that it computes, needs further
-            columns or the order of the qrels (measures over intents, classes or groups, PassageAP, AspectAP),
-            or an option is out of its range.
+        InputError: a column that is required or that a measure needs is missing or of another type, a row has
+            no run or query_id, or a document or position appears twice in a topic longer than longest_topic.
+        ParameterError: a measure is neither one of this package nor a classic that it computes, or depends on
+            the order of the rows of the qrels (PassageAP, AspectAP), or an option is out of its range.
 
     Example:
         >>> import ir_graded.spark
@@ -94,14 +94,11 @@ def evaluate(
         )
     if not (broadcast is None or isinstance(broadcast, bool)):
         raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
-    judged, ranked = prepared("qrels", qrels, spark), prepared("run", runs, spark)
-    given = {"qrels": judged, "run": ranked}
-    passages = frozenset(kind for kind, frame in given.items() if set(SPAN.columns) <= set(frame.columns))
-    lacking = [kind for kind in given if kind not in passages]
-    for measure in filter(needs_passages, wanted if lacking else []):
-        columns = " and ".join(SPAN.columns)
-        raise InputError(f"{measure} needs passages: the {lacking[0]}'s DataFrame lacks {columns}")
-    scale = [row[0] for row in judged.select("relevance").distinct().collect() if row[0] is not None]
+    judged, ranked = prepared("qrels", qrels, spark, wanted), prepared("run", runs, spark, wanted)
+    sampled = f"qrels {INCLUSION.name}" in judged.columns and f"qrels {STRATUM.name}" not in judged.columns
+    # Without the rows that Table.judgments drops.
+    counted = judged.dropna(subset=[f"qrels {INCLUSION.name}"]) if sampled else judged
+    scale = [row[0] for row in counted.select("value").distinct().collect() if row[0] is not None]
     if not scale and judged.isEmpty():
         raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
     runs_given: Any = ranked if as_paths(runs) else runs
@@ -110,7 +107,7 @@ def evaluate(
     names = sorted({*found, *names_of_files(runs, spark)})
     if not names and named:
         raise NoSharedTopicsError("the runs are empty, so there is nothing to evaluate")
-    if long_topics and "run" not in passages:
+    if long_topics and f"run {SPAN.columns[0]}" not in ranked.columns:
         _check_duplicates(ranked, long_topics)
     small = _small(judged) if broadcast is None else broadcast
     if small and not hasattr(judged, "_jdf"):
@@ -121,18 +118,17 @@ def evaluate(
         named=named,
         scale=tuple(scale),
         judged=_broadcast(judged) if small else None,
-        passages=passages,
         # A larger piece could hide a topic that is too long.
         piece=min(_PIECE, longest_topic),
         longest=longest_topic,
     )
     topics = judged.select("query_id").distinct()
-    left = topics if small else judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
-    right = ranked.withColumnRenamed(VALUE_COLUMNS["run"], "value")
+    left, right = judged, ranked
     if small:
-        right = right.join(F.broadcast(topics), "query_id", "left_semi")
+        left, right = topics, ranked.join(F.broadcast(topics), "query_id", "left_semi")
     # In the precision used on one machine; -0.0 becomes 0.0.
     value = F.col("value").cast("float")
+    position = [F.col(name) for name in ranked.columns if name == f"run {POSITION.name}"]
     rows = (
         right.unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
         # Not by the column itself: Spark 4 then takes the union's parts for distributed already, and changes
@@ -144,6 +140,7 @@ def evaluate(
             F.col("run").asc_nulls_first(),
             "query_id",
             (value + F.lit(0).cast("float")).desc(),
+            *position,
             F.col("doc_id").desc(),
         )
     )
@@ -175,15 +172,15 @@ def mean(scores: DataFrame) -> DataFrame:
     return grouped.select("run", "measure", total("measure", "values").alias("value"))
 
 
-def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> list[Measure]:
-    scorers = scorers_here(read_measures(measures), "ir_graded.spark.evaluate", "columns strata")
+def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> dict[Measure, Scorer]:
+    scorers = scorers_here(read_measures(measures), "ir_graded.spark.evaluate")
     for measure, scorer in scorers.items():
         if scorer.NEEDS_QRELS_ORDER:
             raise ParameterError(
                 f"{measure} depends on the order of the rows of the qrels, which Spark does not keep; "
                 "use ir_graded.evaluate"
             )
-    return [*scorers]
+    return scorers
 
 
 def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[str], list[tuple[str, str]]]:
@@ -219,14 +216,17 @@ def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[st
 
 
 def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> None:
-    """Raise InputError if a document appears twice in one of the topics that are not held in memory."""
+    """Raise InputError if a topic that is not held in memory has a document or position twice."""
     session = ranked.sparkSession
     some = session.createDataFrame(long_topics, "run string, query_id string")
     rows = ranked.join(F.broadcast(some), ["run", "query_id"], "left_semi")
-    twice = rows.groupBy("run", "query_id", "doc_id").count().where("count > 1").head()
-    if twice is not None:
-        where = describe_document(twice["query_id"], twice["doc_id"])
-        raise InputError(f"run {twice['run']!r}: {where} appears {twice['count']} times")
+    for name in {"doc_id", f"run {POSITION.name}"} & {*rows.columns}:
+        twice = rows.groupBy("run", "query_id", name).count().where("count > 1").head()
+        if twice is not None:
+            where = describe_document(twice["query_id"], twice[name])
+            if name != "doc_id":
+                where = f"topic {short_repr(twice['query_id'])}: the {POSITION.name} {twice[name]:g}"
+            raise InputError(f"run {twice['run']!r}: {where} appears {twice['count']} times")
 
 
 def _small(judged: DataFrame) -> bool:
@@ -241,9 +241,8 @@ def _broadcast(judged: DataFrame) -> Broadcast[pa.Table]:
     """Return all qrels as a broadcast value for every worker."""
     import pyarrow as pa
 
-    renamed = judged.withColumnRenamed(VALUE_COLUMNS["qrels"], "value")
-    rows = renamed.collect()
-    columns = {name: [row[name] for row in rows] for name in renamed.columns}
+    rows = judged.collect()
+    columns = {name: [row[name] for row in rows] for name in judged.columns}
     return judged.sparkSession.sparkContext.broadcast(pa.table(columns))
 
 
@@ -265,8 +264,6 @@ class Scoring:
     scale: tuple[float, ...]
     #: The judgments of every topic if they were broadcast; the rows of a partition then only give its topics.
     judged: Broadcast[pa.Table] | None
-    #: Which of qrels and run have start and length.
-    passages: frozenset[str]
     #: Approximate number of rows of a run that are scored together.
     piece: int
     #: A topic with more rows is not held in memory, unless they are passages.
@@ -306,10 +303,12 @@ class Scoring:
         return from_table(self._table("qrels", table, ""), self.scale, wanted_columns(self.measures))
 
     def _table(self, kind: str, rows: pa.Table, where: str) -> Table:
-        names = ["query_id", "doc_id", "value", *(SPAN.columns if kind in self.passages else ())]
-        columns = dict(zip(names, rows.select(names).columns, strict=True))
-        columns[VALUE_COLUMNS[kind]] = columns.pop("value")
-        return from_frame(kind, type(rows).from_pydict(columns), lambda _: where)
+        columns = {"query_id": "query_id", "doc_id": "doc_id", VALUE_COLUMNS[kind]: "value"}
+        for name in rows.column_names:
+            if name.startswith(f"{kind} "):
+                columns[name.removeprefix(f"{kind} ")] = name
+        table = rows.select([*columns.values()]).rename_columns([*columns])
+        return from_frame(kind, table, lambda _: where)
 
     def _scores(
         self, evaluator: GradedEvaluator, name: str, tables: Iterator[pa.Table]
@@ -354,7 +353,7 @@ class Scoring:
             if end:
                 yield whole.slice(0, end)
                 held = [whole.slice(end)]
-            elif rows > self.longest and "run" not in self.passages:
+            elif rows > self.longest and f"run {SPAN.columns[0]}" not in whole.column_names:
                 held = []
                 yield _topic(whole, tables, held)
         if held:

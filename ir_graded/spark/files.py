@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
-from ir_graded.core.facets import POSITION, SPAN, VALUE_COLUMNS
+from ir_measures.measures import Measure
+
+from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS, Facet
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.formats import INTEGER, LETTERS, NO_ITERATION
+from ir_graded.measures.base import Scorer
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -41,7 +44,7 @@ _LINES = {"qrels": (4, "topic iteration doc level", 3), "run": (6, "topic Q0 doc
 
 
 def read_qrels(spark: SparkSession, path: Paths) -> DataFrame:
-    """Read qrels from Parquet (``*.parquet``) or TREC files: query_id, doc_id, relevance.
+    """Read qrels from Parquet (``*.parquet``) or TREC files: query_id, doc_id, relevance, iteration.
 
     Args:
         spark: the session that reads.
@@ -156,7 +159,7 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
     return rows.select(
         *(
             F.when(complete, fields[at]).otherwise(wrong(f"expected {width} fields ({layout})")).alias(name)
-            for name, at in (("query_id", 0), ("doc_id", 2))
+            for name, at in (("query_id", 0), ("doc_id", 2), *([(INTENT.name, 1)] if kind == "qrels" else []))
         ),
         F.when(complete, number).alias(VALUE_COLUMNS[kind]),
     )
@@ -189,8 +192,13 @@ _DIGITS = {"float": 24, "double": 53}
 ONE_RUN = "run"
 
 
-def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
-    """Return a DataFrame or files with the required columns: ids as text and numbers as float64."""
+def prepared(
+    kind: str, source: Any, spark: SparkSession | None, scorers: Mapping[Measure, Scorer]
+) -> DataFrame:
+    """Return rows with ids as text, the value as float64, and the declared columns that the source has.
+
+    A declared column is as it was given. Its name follows the kind: qrels and run may both have the column.
+    """
     frame: Any = source
     if as_paths(source) is not None:
         session = spark or active()
@@ -200,29 +208,45 @@ def prepared(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
     if frame.isStreaming:
         raise InputError(f"{kind}: a stream cannot be evaluated; write it to a table and pass that")
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
-    _check_columns(kind, frame, [*wanted, "run", *SPAN.columns])
+    used = (SPAN, POSITION, *(facet for one in scorers.values() for facet in (*one.needs, *one.USES)))
+    facets = {facet.name: facet for facet in (*FACETS, *used) if kind in facet.of}
+    names = {name for facet in facets.values() for name in _names(facet)} - {*wanted}
+    _check_columns(kind, frame, [*wanted, "run", *names])
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise InputError(
             f"{kind}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
         )
-    if kind == "run" and POSITION.name in frame.columns:
-        raise InputError(
-            "run: Spark ranks equal scores by doc_id, so a DataFrame with the column position cannot be "
-            "evaluated; drop this column, or evaluate the run on one machine"
-        )
-    numbers = [wanted[2], *(name for name in SPAN.columns if set(SPAN.columns) <= set(frame.columns))]
+    further = [name for name in frame.columns if name in names]
+    if not {*SPAN.columns} <= {*further}:
+        further = [name for name in further if name not in SPAN.columns]
+    for measure, scorer in scorers.items():
+        for facet in scorer.needs:
+            if kind in facet.of and not {*_names(facet)} & {*further}:
+                lacking = " and ".join(facet.columns or (facet.name,))
+                raise InputError(
+                    f"{measure} needs {facet.contents}: the DataFrame of the {kind} lacks {lacking}"
+                )
     named = kind == "run" and "run" in frame.columns
-    _check_types(kind, frame, ids=[*wanted[:2], *(["run"] if named else [])], numbers=numbers)
+    types_of = {name: facet.kind for facet in used if kind in facet.of for name in _names(facet)}
+    ids = [name for name in further if types_of.get(name) in {"id", "word"}]
+    numbers = [name for name in further if types_of.get(name) in {"number", "cost", "span"}]
+    _check_types(kind, frame, [*wanted[:2], *["run"] * named, *ids], [wanted[2], *numbers])
     run = []
     if kind == "run":
         run = [(F.col("run").cast("string") if named else F.lit(ONE_RUN)).alias("run")]
     found: DataFrame = frame.select(
         *run,
         *(_text(frame, name).alias(name) for name in wanted[:2]),
-        *(F.col(name).cast("double").alias(name) for name in numbers),
+        F.col(wanted[2]).cast("double").alias("value"),
+        *(F.col(f"`{name.replace('`', '``')}`").alias(f"{kind} {name}") for name in further),
     )
     return found
+
+
+def _names(facet: Facet) -> tuple[str, ...]:
+    """Return the names of the columns of a declared column."""
+    return facet.columns or (facet.name, *facet.other_names)
 
 
 def _text(frame: DataFrame, name: str) -> Column:
@@ -240,7 +264,7 @@ def _text(frame: DataFrame, name: str) -> Column:
 def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
     """Raise InputError if names differ from the required ones only in case, which Spark ignores."""
     for name in names:
-        found = [column for column in frame.columns if column.lower() == name]
+        found = [column for column in frame.columns if column.lower() == name.lower()]
         if found not in ([], [name]):
             columns = ", ".join(found)
             raise InputError(f"{kind}: for Spark, {columns} is the same as {name}; keep one, named {name}")

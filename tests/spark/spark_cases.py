@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+from classics.classic_cases import is_computed
 from measures import measure_cases
 
 import ir_graded
@@ -11,32 +12,28 @@ from ir_graded.measures.classic import CLASSICS, scorer_of
 
 
 def every_measure(*, passages=False):
-    """Return all measures of this package that Spark supports, including those for passages on request."""
+    """Return all measures of this package for qrels of documents, and those for passages on request."""
     wanted = {*measure_cases.MEASURES, *(measure_cases.PASSAGE_MEASURES if passages else ())}
     ours = {id(one): one for one in REGISTRY.values() if one.NAME in wanted}.values()
-    needed = {"cutoff": 10, "recall": 0.1}
-    given = [(one, next((at for name, at in needed.items() if _requires(one, name)), None)) for one in ours]
-    complete = [one if at is None else one @ at for one, at in given]
     return [
-        one for one in complete if not scorer_of(one).further_columns and not scorer_of(one).NEEDS_QRELS_ORDER
+        one
+        for one in map(complete, ours)
+        if not scorer_of(one).further_columns and not scorer_of(one).NEEDS_QRELS_ORDER
     ]
 
 
-def _requires(measure, name):
-    return name in measure.SUPPORTED_PARAMS and measure.SUPPORTED_PARAMS[name].required
-
-
 def every_classic():
-    """Return all classics that Spark supports, with as few parameters as they need."""
-    return [_complete(kind.MEASURE) for kind in CLASSICS.values() if not kind.NEEDS]
+    """Return all classics for qrels of documents, with as few parameters as they need."""
+    return [complete(kind.MEASURE) for kind in CLASSICS.values() if not kind.NEEDS]
 
 
-def _complete(measure):
+def complete(measure):
+    """Return a measure with as few further parameters as it needs."""
     kind = type(measure)
     some = [{}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10}, {"recall": 0.5}]
     some += [{"max_rel": 3}, {"max_rel": 3, "cutoff": 10}]
     takes = [params for params in some if params.keys() <= measure.SUPPORTED_PARAMS.keys()]
-    return next(one for params in takes if scorer_of(one := kind(**params)) is not None)
+    return next(one for params in takes if is_computed(one := kind(**{**measure.params, **params})))
 
 
 def collection(seed, topics=23, runs=3, depth=50):

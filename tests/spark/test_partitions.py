@@ -1,7 +1,5 @@
 """Work on one partition, without Spark: batches and pieces of any size give the scores of one machine."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -42,7 +40,6 @@ def scoring(qrels, rows, *, piece, longest, measures=MEASURES):
         named=True,
         scale=tuple(sorted({float(level) for *_, level in qrels})),
         judged=None,
-        passages=frozenset(),
         piece=piece,
         longest=longest,
     )
@@ -81,19 +78,18 @@ def test_a_long_topic_holds_no_more_rows_than_allowed(monkeypatch, longest, held
 
 def test_passages_of_a_long_topic_are_combined_by_article():
     """Rows of an article are far apart."""
-    names = ["run", "query_id", "doc_id", "value", "start", "length"]
-    kinds = [pa.string()] * 3 + [pa.float64()] * 3
+    names = ["run", "query_id", "doc_id", "value", "run start", "run length", "qrels start", "qrels length"]
+    kinds = [pa.string()] * 3 + [pa.float64()] * 5
     between = [("one", "t", f"x{number}", 9.0 - number, 0.0, 5.0) for number in range(4)]
     run = [("one", "t", "a", 10.0, 0.0, 5.0), *between, ("one", "t", "a", 1.0, 5.0, 5.0)]
     given = (
         pa.RecordBatch.from_arrays(
             [pa.array([cell], kind) for cell, kind in zip(row, kinds, strict=True)], names
         )
-        for row in [(None, "t", "a", 1.0, 0.0, 10.0), *run]
+        for row in [(None, "t", "a", 1.0, None, None, 0.0, 10.0), *((*row, None, None) for row in run)]
     )
     one = scoring([("t", "a", 1)], run, piece=1, longest=1, measures=["MAgP", "NumRet"])
-    of_passages = replace(one, passages=frozenset({"qrels", "run"}))
-    found = [row for batch in of_passages(given) for row in batch.to_pylist()]
+    found = [row for batch in one(given) for row in batch.to_pylist()]
     assert {row["measure"]: row["value"] for row in found} == {"MAgP": 1.0, "NumRet": 5.0}
 
 

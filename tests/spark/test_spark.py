@@ -280,7 +280,7 @@ def test_errors_are_raised_before_the_job(spark):
     with pytest.raises(ParameterError, match="PassageAP depends on the order of the rows of the qrels"):
         evaluate("PassageAP", judged, ranked)
     for measure in ("I-rec@5", "alpha_nDCG@5", "AP_IA(ties='expected')"):
-        with pytest.raises(ParameterError, match="needs the column iteration, which ir_graded"):
+        with pytest.raises(InputError, match="needs intents: the DataFrame of the qrels lacks iteration"):
             evaluate(["Q", measure], judged, ranked)
     with pytest.raises(ParameterError, match="longest_topic=0"):
         evaluate("Q", judged, ranked, longest_topic=0)
@@ -289,6 +289,24 @@ def test_errors_are_raised_before_the_job(spark):
     twice = ranked.union(ranked.where("query_id = 't7' and run = 'run0'").limit(1))
     with pytest.raises(InputError, match=r"run 'run0': topic 't7', document 'd[0-9]+' appears 2 times"):
         evaluate("Q", judged, twice, longest_topic=1)
+
+
+def test_declared_columns_are_checked_before_the_job(spark):
+    judged, ranked = frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0), ("x", "1", "b", 1.0)])
+    spans = "0 as start", "9 as length"
+    given = judged.selectExpr("*", *spans), ranked.selectExpr("*", *spans)
+    with pytest.raises(
+        InputError, match=r"needs the costs of the rows .*the DataFrame of the run lacks tokens"
+    ):
+        evaluate("CharP(budget=9,unit='tokens')", *given)
+    with pytest.raises(InputError, match="run: the column tokens is of type string: numbers are needed"):
+        evaluate("CharP(budget=9,unit='tokens')", given[0], given[1].selectExpr("*", "'3' as tokens"))
+    with pytest.raises(InputError, match="Iteration is the same as iteration; keep one, named iteration"):
+        evaluate("I-rec@5", judged.selectExpr("*", "'1' as Iteration"), ranked)
+    with pytest.raises(InputError, match="run 'x': topic '1': the position 3 appears 2 times"):
+        evaluate("Q", judged, ranked.selectExpr("*", "3 as position"), longest_topic=1)
+    with pytest.raises(Exception, match="both have the position 3"):
+        evaluate("Q", judged, ranked.selectExpr("*", "3 as position")).collect()
 
 
 def test_options_and_measures_are_checked_before_the_job(spark):
