@@ -16,7 +16,12 @@ import click
 from ir_graded.errors import CoverageWarning, InputError, printable, short_repr
 from ir_graded.evaluation.answers import score_answers
 from ir_graded.evaluation.evaluate import evaluate
-from ir_graded.evaluation.run_comparison import MOST_MISSING, check_higher_is_better, compare_runs
+from ir_graded.evaluation.run_comparison import (
+    MOST_MISSING,
+    check_higher_is_better,
+    compare_runs,
+    named_with_baseline,
+)
 from ir_graded.evaluation.tables import in_markdown
 from ir_graded.io.sources import find_run
 from ir_graded.meta.differences import (
@@ -246,8 +251,8 @@ _TESTED = options.stacked(
 
 @click.command()
 @options.qrels
-@click.argument("baseline", callback=options.one_run)
-@options.optional_runs
+@click.argument("baseline", callback=options.one_path)
+@options.optional_paths
 @options.measures
 @_FAIL_IF
 @_TESTED
@@ -286,7 +291,15 @@ def compare(  # one parameter an option
     read = options.read(measures)
     if not runs:
         return _check_alone(read, qrels, baseline, output, places, **chosen)
-    compared = partial(compare_runs, read, qrels, baseline, runs)
+
+    def compared(**chosen: Any) -> Differences:
+        against, others = baseline, runs
+        if options.has_query_ids():
+            name, named = named_with_baseline(baseline, runs)
+            others = options.with_query_ids(named)
+            against = {name: others.pop(name)}
+        return compare_runs(read, qrels, against, others, **chosen)
+
     return _gate(compared, output, places, **chosen)
 
 
@@ -304,7 +317,9 @@ def _check_alone(  # one parameter an option
             f"{of_tests[0]} needs RUNs to compare with BASELINE; --min alone tests nothing"
         )
     check_higher_is_better(measures)
-    scores = evaluate(measures, qrels, run, ties=chosen["ties"], ranks=chosen["ranks"])
+    scores = evaluate(
+        measures, qrels, options.with_query_ids(run), ties=chosen["ties"], ranks=chosen["ranks"]
+    )
     found = minima(scores, chosen["minimum"], weights=chosen["weights"])
     show(_OUTPUTS[output](found, places, {*FAILING}))
     return 0 if found.passed else WORSE

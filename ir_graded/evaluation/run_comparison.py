@@ -92,7 +92,7 @@ def compare_runs(
     """
     read = in_order(read_measures(measures), ties, ranks)
     check_higher_is_better(read)
-    name, named = _named(baseline, runs)
+    name, named = named_with_baseline(baseline, runs)
     request = Request(read, qrels, ranks=ranks)
     request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
@@ -177,7 +177,7 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
     )
 
 
-def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
+def named_with_baseline(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of the baseline, and all runs with it by name."""
     candidates = named_runs(runs)
     given = named_runs(baseline)
