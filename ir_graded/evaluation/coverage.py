@@ -83,6 +83,8 @@ class RunCoverage:
     shares: Shares | None
     #: Whether the positions of documents rank those with equal scores.
     by_position: bool = False
+    #: Whether the ids of judged documents rank those with equal scores, since there are no positions.
+    by_doc_id: bool = False
 
     @classmethod
     def of(
@@ -98,7 +100,10 @@ class RunCoverage:
             examples = "" if judged.topic.size or not retrieved else _examples(judgments, matched)
         is_tie = found.is_flat and int(found.n_retrieved.max(initial=0)) > 1
         note = note_on_ranks(judgments, found, by_default or {})
-        return cls(retrieved, found.n_unknown, missing, examples, is_tie, note, shares, found.by_position)
+        ties, by_position = found.ties, found.by_position
+        by_doc_id = not by_position and ties is not None and bool((ties.tied > 1).any())
+        counts = (retrieved, found.n_unknown, missing)
+        return cls(*counts, examples, is_tie, note, shares, by_position, by_doc_id)
 
 
 def note_on_ranks(
@@ -234,6 +239,19 @@ class Coverage:
         given = [name for name, run in of.items() if self.by_id and run.by_position and not run.is_tie]
         one, several = "ranks equal scores by position", "rank equal scores by position"
         yield from of_runs(dict.fromkeys(given, words), one, several)
+        if self.by_id and self.has_mixed_ties:
+            by_position = next(name for name, run in of.items() if run.by_position)
+            by_doc_id = next(name for name, run in of.items() if run.by_doc_id)
+            yield (
+                f"Runs differ in the order of documents with equal scores: {by_position!r} has them by "
+                f"position, {by_doc_id!r} by id, so part of their difference may be due to this order. Give "
+                "positions for all runs, or set ties='expected'."
+            )
+
+    @property
+    def has_mixed_ties(self) -> bool:
+        """Whether some runs rank equal scores by position, and others by id."""
+        return any(run.by_position for run in self.runs) and any(run.by_doc_id for run in self.runs)
 
     def _effect(self, run: RunCoverage) -> str:
         if not self.by_id:

@@ -353,3 +353,30 @@ def test_levels_of_clicks_below_rel_are_warned_of(capsys):
 def test_warnings_of_positions_are_coverage_warnings():
     with pytest.warns(CoverageWarning, match=RULE):
         values(FILES / "responses.json")
+
+
+def test_runs_with_and_without_positions_are_warned_of_if_both_have_ties():
+    tied = {topic: dict.fromkeys(docs, 1.0) | {docs[0]: 2.0} for topic, docs in RANKED.items()}
+    mixed = "Runs differ in the order of documents with equal scores: 'a' has them by position, 'b' by id"
+    responses = content("responses.json")
+
+    def said(other, **options):
+        given = {"a": responses, "b": other}
+        return warned(lambda: ir_graded.evaluate(MEASURES, QRELS, given, **options))
+
+    def ties(*runs):
+        given = dict(zip("abc", runs, strict=False))
+        return ir_graded.evaluate(MEASURES, QRELS, given).signature.options["ties"]
+
+    assert mixed in said({topic: dict.fromkeys(docs, 1.0) for topic, docs in RANKED.items()})
+    oak = {"red shoes": PLAIN["red shoes"], "oak table": dict.fromkeys(RANKED["oak table"], 1.0)}
+    assert mixed in said(oak)
+    assert "set ties='expected'" in said(oak)
+    assert mixed not in said(PLAIN)
+    assert mixed not in said(ir_graded.read_run(FILES / "responses.json"))
+    assert mixed not in said(oak, ties="expected")
+    assert [ties(responses, other) for other in (oak, tied, PLAIN)] == ["mixed", "mixed", "position"]
+    assert (ties(oak), ties(PLAIN, oak), ties(oak, PLAIN, responses)) == ("doc_id", "doc_id", "mixed")
+    assert mixed in warned(lambda: ir_graded.compare_runs("Q", QRELS, {"b": oak}, {"a": responses}))
+    scores = ir_graded.evaluate(MEASURES, QRELS, given := {"a": responses, "b": oak})
+    assert ir_graded.verify(scores, QRELS, given).agrees
