@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import click
 
+from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.estimates import score_estimates
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs, in_order
 from ir_graded.evaluation.explain import explain as explained
@@ -117,6 +119,9 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         judged = options.judgments(qrels, None, None, groups)
         scores = evaluate_runs(read, judged, runs, intents=intents, nuggets=nuggets, **chosen)
     options.save_scores(scores, save)
+    if save is not None and weights is not None:
+        text = f"the scores in {save} are without weights; give --weights to commands that read them, too"
+        warnings.warn(text, CoverageWarning, stacklevel=1)
     if unjudged == "differences":
         labels = ["run_a", "run_b", "measure"]
         frame = found.differences().to_frame()
