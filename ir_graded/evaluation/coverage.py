@@ -72,6 +72,7 @@ class RunCoverage:
     #: Numbers of topics with documents, and of topics that are not in the qrels.
     retrieved: int
     unknown: int
+    #: The first topic that the run lacks, if there is one.
     first_missing: str | None
     #: Clause with documents of a topic, if it is known that no document of the run is judged.
     nothing_judged: str
@@ -85,6 +86,9 @@ class RunCoverage:
     by_position: bool = False
     #: Whether the ids of judged documents rank those with equal scores, since there are no positions.
     by_doc_id: bool = False
+    #: Number of topics that the run has without a document, and the first of them.
+    empty: int = 0
+    first_empty: str | None = None
 
     @classmethod
     def of(
@@ -93,7 +97,9 @@ class RunCoverage:
         """Return the coverage of a matched run; ``by_default`` as in :func:`note_on_ranks`."""
         found, names = matched.judged, judgments.names
         retrieved = int(np.count_nonzero(found.n_retrieved))
-        missing = None if retrieved == len(names) else names[int(found.n_retrieved.argmin())]
+        is_empty = matched.has_no_document(names) & (found.n_retrieved == 0)
+        lacks = (found.n_retrieved == 0) & ~is_empty
+        missing, first_empty = (names[int(of.argmax())] if of.any() else None for of in (lacks, is_empty))
         judged, shares, examples = _all_judged(judgments, matched), None, ""
         if judged is not None:
             shares = judged_shares(judged)
@@ -103,7 +109,8 @@ class RunCoverage:
         ties, by_position = found.ties, found.by_position
         by_doc_id = not by_position and ties is not None and bool((ties.tied > 1).any())
         counts = (retrieved, found.n_unknown, missing)
-        return cls(*counts, examples, is_tie, note, shares, by_position, by_doc_id)
+        empty = (int(np.count_nonzero(is_empty)), first_empty)
+        return cls(*counts, examples, is_tie, note, shares, by_position, by_doc_id, *empty)
 
 
 def note_on_ranks(
@@ -259,10 +266,15 @@ class Coverage:
         return f"only their {'given positions' if run.by_position else 'ids'} determine the ranks"
 
     def _lack(self, run: RunCoverage) -> str:
-        lack = (
-            f"lacks {self.topics - run.retrieved} of the {self.topics} topics of the qrels "
-            f"(the first is {run.first_missing!r}) and scores 0 on them"
-        )
+        parts = [
+            f"{words} {number} of the {self.topics} topics of the qrels (the first is {first!r})"
+            for words, number, first in (
+                ("lacks", self.topics - run.retrieved - run.empty, run.first_missing),
+                ("has no document for", run.empty, run.first_empty),
+            )
+            if number
+        ]
+        lack = f"{' and '.join(parts)} and scores 0 on them"
         if not run.unknown:
             return lack
         return f"{lack}; {run.unknown} of its topics {'is' if run.unknown == 1 else 'are'} not in the qrels"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from ir_graded.errors import (
 )
 
 from .records import Node
-from .values import text_ids
+from .values import as_text, text_ids
 
 if TYPE_CHECKING:
     from .table import Table
@@ -128,7 +129,9 @@ def ranked_table(kind: str, source: Any, query_ids: Sequence[Any] | None = None,
     def place(row: int) -> str:
         return f"{path}, {columns[4][row]}" if path else str(columns[4][row])
 
-    return from_columns(kind, columns[:3], place, further=further)
+    table = from_columns(kind, columns[:3], place, further=further)
+    without_rows = frozenset(as_text(query_id) for query_id, hits in found.items() if not hits)
+    return replace(table, without_rows=without_rows)
 
 
 def _by_query(found: Any, query_ids: Sequence[Any] | None) -> dict[Any, Node]:

@@ -107,3 +107,26 @@ def test_a_file_without_queries_for_all_responses_is_rejected(run, tmp_path):
     given = ("compare", "qrels.csv", "first.json", "second.json", "-m", "Q", "--query-ids")
     assert_command_fails(run(*given, "few.txt"), "first.json: found 6 responses, but 1 query_ids")
     assert_command_fails(run(*given, "missing.txt"), "missing.txt")
+
+
+def test_responses_without_hits_are_not_lacking_topics(run, tmp_path):
+    """Half of the responses of the baseline have no hits."""
+    write_forms(tmp_path / "old.json", lambda at: "ab" if at % 2 else "")
+    lists = {topic: [*"ab"] if at % 2 else [] for at, topic in enumerate(TOPICS)}
+    nested = {topic: dict.fromkeys(docs, 1.0) for topic, docs in lists.items()}
+    (tmp_path / "lists.json").write_text(json.dumps(lists))
+    (tmp_path / "nested.json").write_text(json.dumps(nested))
+    said = "has no document for 3 of the 6 topics of the qrels (the first is 'query 0') and scores 0 on them"
+    for old in ("old.json", "old.by", "lists.json", "nested.json"):
+        ids = () if old != "old.json" else ("--query-ids", "ids.txt")
+        new = "first.by" if old != "old.json" else "first.json"
+        code, out, err = run("compare", "qrels.csv", old, new, "-m", "RR", "-o", "json", *ids)
+        assert (code, said in err) == (0, True), err
+        (row,) = json.loads(out)["comparisons"]
+        assert (row["baseline_mean"], row["mean"]) == (0.5, 1)
+    partly = {topic: docs for at, (topic, docs) in enumerate(nested.items()) if at != 1}
+    (tmp_path / "partly.json").write_text(json.dumps(partly))
+    failed = run("compare", "qrels.csv", "partly.json", "first.by", "-m", "RR")
+    assert_command_fails(failed, "lacks 1 of the 6 topics of the qrels (the first is 'query 1')")
+    both = "lacks 1 of the 6 topics of the qrels (the first is 'query 1') and " + said
+    assert both in run("evaluate", "qrels.csv", "partly.json", "-m", "RR")[2]
