@@ -380,3 +380,38 @@ def test_runs_with_and_without_positions_are_warned_of_if_both_have_ties():
     assert mixed in warned(lambda: ir_graded.compare_runs("Q", QRELS, {"b": oak}, {"a": responses}))
     scores = ir_graded.evaluate(MEASURES, QRELS, given := {"a": responses, "b": oak})
     assert ir_graded.verify(scores, QRELS, given).agrees
+
+
+@pytest.mark.parametrize(
+    ("shards", "partial"),
+    [
+        ({"total": 5, "successful": 3, "failed": 0}, True),
+        ({"total": 5, "successful": 5, "skipped": 2, "failed": 0}, False),
+        ({"total": 5}, False),
+        ({"total": 5, "successful": 4, "failed": 1}, True),
+    ],
+)
+def test_a_response_without_some_shards_is_warned_of(shards, partial):
+    found = {"red shoes": search(("p7", 1.0)) | {"_shards": shards}}
+    assert ("red shoes' timed out or lack shards" in warned(lambda: ir_graded.read_run(found))) == partial
+
+
+def test_lines_of_responses_of_several_queries_are_read_in_order(tmp_path):
+    responses = [*content("responses.json").values()]
+    batches = [{"took": 1, "responses": responses[:1]}, {"took": 1, "responses": responses[1:]}]
+    (tmp_path / "batches.jsonl").write_text("\n".join(map(json.dumps, batches)))
+    expected = ir_graded.read_run(FILES / "responses.json")
+    for source in (tmp_path / "batches.jsonl", batches):
+        assert ir_graded.read_run(source, query_ids=IDS).equals(expected)
+        with pytest.raises(InputError, match="responses do not name their queries"):
+            ir_graded.read_run(source)
+
+
+def test_a_broken_line_of_json_is_named(tmp_path):
+    line = json.dumps(search(("p7", 1.0)))
+    (tmp_path / "cut.jsonl").write_text(f"{line}\n\n{line[:40]}\n")
+    with pytest.raises(FileFormatError, match=r"cut\.jsonl: looks like JSON .*: line 3, column \d+: "):
+        ir_graded.read_run(tmp_path / "cut.jsonl", query_ids=IDS)
+    (tmp_path / "twice.jsonl").write_text(f'{line}\n{{"a": 1, "a": 2}}\n')
+    with pytest.raises(FileFormatError, match="line 2: the key 'a' appears twice"):
+        ir_graded.read_run(tmp_path / "twice.jsonl", query_ids=IDS)
