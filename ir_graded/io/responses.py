@@ -190,6 +190,8 @@ def _hits(query_id: Any, node: Node) -> Iterator[_Hit]:
         rated = not isinstance(node.value, Mapping)  # of _rank_eval
         for one in node if rated else node["hits"]["hits"]:
             hit = one["hit"] if rated else one
+            if isinstance(hit["_id"].value, str) and not hit["_id"].value.strip():
+                raise hit["_id"].error("is empty; expected the id of a document")
             score = _number(hit["_score"]) if "_score" in hit else None
             yield _Hit(
                 hit["_id"].value, score, _number(one["rating"]) if "rating" in one else None, one.place

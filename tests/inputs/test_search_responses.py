@@ -415,3 +415,10 @@ def test_a_broken_line_of_json_is_named(tmp_path):
     (tmp_path / "twice.jsonl").write_text(f'{line}\n{{"a": 1, "a": 2}}\n')
     with pytest.raises(FileFormatError, match="line 2: the key 'a' appears twice"):
         ir_graded.read_run(tmp_path / "twice.jsonl", query_ids=IDS)
+
+
+@pytest.mark.parametrize("doc_id", ["", "  "])
+def test_a_hit_with_an_empty_id_is_rejected(doc_id):
+    found = {"red shoes": search(("p7", 2.0), (doc_id, 1.0))}
+    with pytest.raises(InputError, match=r"query 'red shoes': response\.hits\.hits\[1\]\._id is empty"):
+        ir_graded.read_run(found)

@@ -141,3 +141,10 @@ def test_saved_scores_without_the_weights_are_warned_of(capsys, folder):  # noqa
     said = "the scores in saved.json are without weights; give --weights to commands that read them, too"
     assert err == f"ir_graded: warning: {said}\n"
     assert run_command(capsys, *given)[2] == ""
+
+
+@pytest.mark.parametrize("header", ["query_id;weight", "Query_ID;Weight", "QID,WEIGHT", "query_id\tWeight"])
+def test_headers_may_have_semicolons_and_capitals(tmp_path, header):
+    mark = next(one for one in ";,\t" if one in header)
+    (tmp_path / "weights").write_text(f"{header}\nred shoes{mark}1\n2{mark}3\n")
+    assert read_weights(tmp_path / "weights") == {"red shoes": 1, "2": 3}
