@@ -497,5 +497,7 @@ def _noted(
     for one in said if output != "table" else ():
         text = for_shell(str(one.message))
         if issubclass(one.category, CoverageWarning) and text.casefold().rstrip(".") not in known:
-            notes.append(f"{text[:1].upper()}{text[1:].rstrip('.')}.")
+            # The first word may be the name of a file.
+            text = f"{text[:1].upper()}{text[1:]}" if text.partition(" ")[0].isalpha() else text
+            notes.append(f"{text.rstrip('.')}.")
     return replace(found, notes=tuple(notes))

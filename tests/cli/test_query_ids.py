@@ -130,3 +130,12 @@ def test_responses_without_hits_are_not_lacking_topics(run, tmp_path):
     assert_command_fails(failed, "lacks 1 of the 6 topics of the qrels (the first is 'query 1')")
     both = "lacks 1 of the 6 topics of the qrels (the first is 'query 1') and " + said
     assert both in run("evaluate", "qrels.csv", "partly.json", "-m", "RR")[2]
+
+
+def test_notes_on_files_begin_with_their_names(run, tmp_path):
+    responses = json.loads((tmp_path / "first.json").read_text())
+    responses["responses"][1]["timed_out"] = True
+    (tmp_path / "late.json").write_text(json.dumps(responses))
+    given = ("compare", "qrels.csv", "first.json", "late.json", "-m", "Q", "--query-ids", "ids.txt")
+    notes = json.loads(run(*given, "-o", "json", "--quiet")[1])["notes"]
+    assert notes[0].startswith("late.json: the responses to queries 'query 1' timed out or lack shards")
