@@ -6,9 +6,10 @@ import json
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from xml.etree import ElementTree as ET
 
 import click
@@ -16,9 +17,16 @@ import click
 from ir_graded.errors import CoverageWarning, InputError, printable, short_repr
 from ir_graded.evaluation.answers import score_answers
 from ir_graded.evaluation.evaluate import evaluate
-from ir_graded.evaluation.run_comparison import MOST_MISSING, check_higher_is_better, compare_runs
+from ir_graded.evaluation.run_comparison import (
+    MOST_MISSING,
+    check_higher_is_better,
+    compare_runs,
+    named_with_baseline,
+)
+from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import in_markdown
-from ir_graded.io.sources import find_run
+from ir_graded.io.sources import find_run, is_file, named_runs
+from ir_graded.measures.classic import scorer_of
 from ir_graded.meta.differences import (
     BELOW_MINIMUM,
     FAILING,
@@ -34,6 +42,7 @@ from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 
 from . import options
+from .main import for_shell
 from .output import (
     ALL_TOPICS,
     FORMATS,
@@ -48,6 +57,8 @@ from .output import (
 if TYPE_CHECKING:
     import pandas as pd
 
+_Found = TypeVar("_Found", "Differences", "Minima")
+
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
 _VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p", "p_corrected"]
@@ -56,6 +67,8 @@ _DETAILS = ["minimum_detectable", "judged", "baseline_judged", "minimum"]
 _MINOR = {"p", "minimum_detectable"}
 #: Largest size of a comment on GitHub, most rows and slices in one, and characters of a note.
 _LARGEST_COMMENT, _MOST_ROWS, _MOST_SLICES, _LONGEST_NOTE = 65_536, 50, 10, 2_000
+#: Most decimal places of a mean, which are rounded to 12 before they are compared with a minimum.
+_MOST_PLACES = 12
 #: All verdicts in the order of a comment.
 _BY_CONCERN = (*FAILING, "inconclusive", "not worse", "equivalent", "better", *VERDICTS[-2:])
 
@@ -106,16 +119,37 @@ def _tested(found: Differences | Minima, digits: int, most: int | None = None) -
     return said
 
 
-def _columns(frame: pd.DataFrame, leave_out: Collection[str] = ()) -> tuple[pd.DataFrame, list[str]]:
+def _columns(
+    frame: pd.DataFrame, digits: int, leave_out: Collection[str] = ()
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows of comparisons without columns that say nothing, and the names of their labels."""
     labels = ["run", "measure", *(["slice"] if "slice" in frame and frame["slice"].nunique() > 1 else [])]
     names = [name for name in (*_VALUES, *_DETAILS) if name in frame and name not in leave_out]
     kept = [name for name in names if name not in _DETAILS[1:] or frame[name].notna().any()]
+    if "minimum" in kept:
+        frame = frame.astype({"mean": object, "minimum": object})
+        for row in frame.index:
+            more = _apart(frame.loc[row].to_dict(), digits)
+            if more != digits:
+                frame.loc[row, ["mean", "minimum"]] = [
+                    with_places(frame.loc[row, name], more) for name in ("mean", "minimum")
+                ]
+        frame["minimum"] = frame["minimum"].where(frame["minimum"].notna(), "")
     return frame.set_index(labels)[[*kept, "verdict"]], labels
 
 
+def _apart(row: Mapping[Any, Any], digits: int) -> int:
+    """Return how many decimal places show that a mean is below its minimum, at least ``digits``."""
+    if row["verdict"] not in BELOW_MINIMUM or digits < 0:
+        return digits
+    places = range(digits, _MOST_PLACES)
+    return next(
+        (one for one in places if round(row["mean"], one) != round(row["minimum"], one)), _MOST_PLACES
+    )
+
+
 def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
-    frame, labels = _columns(found.to_frame())
+    frame, labels = _columns(found.to_frame(), digits)
     said = " ".join(filter(None, [_summary(found), _tested(found, digits)]))
     table = frame_text(frame, labels, "table", digits)
     return "\n\n".join([table, *map(printable, (said, *found.notes))])
@@ -123,7 +157,7 @@ def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
 
 def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     """Return a comment for a pull request: the worst verdict, the table by concern, and how it was tested."""
-    frame, labels = _columns(found.to_frame(), _MINOR)
+    frame, labels = _columns(found.to_frame(), digits, _MINOR)
     frame = frame.sort_values("verdict", key=lambda names: names.map(_BY_CONCERN.index), kind="stable")
     head = f"**{frame['verdict'].iloc[0].capitalize()}**: {in_markdown(_summary(found))}"
     said = [_tested(found, digits, 1 + _MOST_SLICES), *found.notes]
@@ -145,10 +179,11 @@ def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> s
 
 
 def _json(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
-    rows = [
-        json.loads(json_line({str(name): _plain(value, digits) for name, value in row.items()}))
-        for row in found.to_frame().to_dict("records")
-    ]
+    rows = []
+    for row in found.to_frame().to_dict("records"):
+        places = dict.fromkeys(("mean", "minimum"), _apart(row, digits))
+        plain = {str(name): _plain(value, places.get(str(name), digits)) for name, value in row.items()}
+        rows.append(json.loads(json_line(plain)))
     names = ["alternative", "test", "correction", "family", "alpha", "tolerance", "n_resamples"]
     names += ["passed", "notes"]
     given = {name: getattr(found, name) for name in names if hasattr(found, name)}
@@ -168,8 +203,11 @@ def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
     for row in found.to_frame().to_dict("records"):
         name = printable(f"{row['measure']} on {row.get('slice', ALL_TOPICS)}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
+        more = {name: _apart(row, digits) for name in ("mean", "minimum")}
         values = {
-            name: p_text(row[name]) if name in P_VALUES else with_places(float(row[name]), digits)
+            name: p_text(row[name])
+            if name in P_VALUES
+            else with_places(float(row[name]), more.get(str(name), digits))
             for name in _VALUES + _DETAILS
             if name in row and not (name == "minimum" and math.isnan(row[name]))
         }
@@ -213,6 +251,12 @@ def _read_minima(_context: click.Context, _option: click.Parameter, given: tuple
             raise click.BadParameter(f"{short_repr(text)} must be MEASURE=MEAN, such as nDCG@10=.65")
         if measures[0] in found:
             raise click.BadParameter(f"{measures[0]} has two minima, {found[measures[0]]:g} and {lowest:g}")
+        scorer = scorer_of(measures[0])
+        if scorer is not None and lowest <= scorer.RANGE[0]:
+            raise click.BadParameter(
+                f"no mean of {measures[0]} is below {lowest:g}, since no score is below {scorer.RANGE[0]:g}; "
+                "give a higher minimum"
+            )
         found[measures[0]] = lowest
     return found or None
 
@@ -246,8 +290,8 @@ _TESTED = options.stacked(
 
 @click.command()
 @options.qrels
-@click.argument("baseline", callback=options.one_run)
-@options.optional_runs
+@click.argument("baseline", callback=options.one_path)
+@options.optional_paths
 @options.measures
 @_FAIL_IF
 @_TESTED
@@ -286,7 +330,19 @@ def compare(  # one parameter an option
     read = options.read(measures)
     if not runs:
         return _check_alone(read, qrels, baseline, output, places, **chosen)
-    compared = partial(compare_runs, read, qrels, baseline, runs)
+
+    def compared(**chosen: Any) -> Differences:
+        against, others = baseline, runs
+        name, named = named_with_baseline(baseline, runs)
+        path = next(iter(named_runs(baseline).values()))
+        if is_file(path) and len(named) <= len(named_runs(runs)):
+            text = f"the baseline {name!r} is also among the runs, and is not compared with itself"
+            warnings.warn(text, CoverageWarning, stacklevel=1)
+        if options.has_query_ids():
+            others = options.with_query_ids(named)
+            against = {name: others.pop(name)}
+        return compare_runs(read, qrels, against, others, **chosen)
+
     return _gate(compared, output, places, **chosen)
 
 
@@ -304,8 +360,15 @@ def _check_alone(  # one parameter an option
             f"{of_tests[0]} needs RUNs to compare with BASELINE; --min alone tests nothing"
         )
     check_higher_is_better(measures)
-    scores = evaluate(measures, qrels, run, ties=chosen["ties"], ranks=chosen["ranks"])
-    found = minima(scores, chosen["minimum"], weights=chosen["weights"])
+
+    def checked() -> Minima:
+        runs = options.with_query_ids(run)
+        scores = evaluate(measures, qrels, runs, ties=chosen["ties"], ranks=chosen["ranks"])
+        return minima(scores, chosen["minimum"], weights=chosen["weights"])
+
+    found, said = _with_warnings(checked)
+    _issue(said)
+    found = _noted(found, "Means are", chosen["weights"], said, output)
     show(_OUTPUTS[output](found, places, {*FAILING}))
     return 0 if found.passed else WORSE
 
@@ -354,19 +417,28 @@ def answers(
         raise click.UsageError(f"-o {output} is not a format here; choose from {', '.join(formats)}")
     if baseline is not None and by_topic:
         raise click.UsageError("--by-topic does not go with --baseline")
-    scores = score_answers(options.read(measures), [*assignments] or None, **inputs)
-    options.save_scores(scores, save)
+
+    def scored() -> Scores:
+        found = score_answers(options.read(measures), [*assignments] or None, **inputs)
+        options.save_scores(found, save)
+        return found
+
     if baseline is None:
-        show(FORMATS[output](Leaderboard.of(scores, by_topic), places))
+        show(FORMATS[output](Leaderboard.of(scored(), by_topic), places))
         return 0
-    against = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
-    topics, missing = len(scores.query_ids), scores.coverage.set_index("run")["topics_missing"]
-    if (lacking := missing.get(against, 0)) > MOST_MISSING * topics:
-        raise InputError(
-            f"the baseline {against!r} lacks answers to {lacking} of the {topics} topics; no run could be "
-            f"worse on them, so it must have at least {1 - MOST_MISSING:.0%}: add them or drop the topics"
-        )
-    compared = partial(differences, scores, against, alternative="less", family="all")
+
+    def compared(**chosen: Any) -> Differences:
+        scores = scored()
+        against = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
+        topics, missing = len(scores.query_ids), scores.coverage.set_index("run")["topics_missing"]
+        if (lacking := missing.get(against, 0)) > MOST_MISSING * topics:
+            raise InputError(
+                f"the baseline {against!r} lacks answers to {lacking} of the {topics} topics; no run could "
+                f"be worse on them, so it must have at least {1 - MOST_MISSING:.0%}: add them or drop the "
+                "topics"
+            )
+        return differences(scores, against, alternative="less", family="all", **chosen)
+
     return _gate(compared, output, places, **chosen)
 
 
@@ -376,27 +448,56 @@ def _gate(
     """Print a comparison, and return the exit code."""
     if fail_if == "inconclusive" and not chosen["tolerance"]:
         raise click.UsageError("--fail-if inconclusive needs --tolerance above 0")
-    never_worse = (TooFewTopicsWarning, NothingToLoseWarning)
-    impossible: list[str] = []
-    show_warning = warnings.showwarning
-
-    def collect(message: Warning | str, category: type[Warning], *place: Any, **source: Any) -> None:
-        if issubclass(category, never_worse):
-            impossible.append(str(message))
-        else:
-            show_warning(message, category, *place, **source)
-
-    with warnings.catch_warnings():
-        if fail_if:
-            for category in never_worse:
-                warnings.simplefilter("always", category)
-            warnings.showwarning = collect
-        found = compared(**chosen)
-    if impossible and found.passed:
-        raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {'; '.join(impossible)}")
-    for message in impossible:
-        warnings.warn(message, CoverageWarning, stacklevel=1)
+    found, said = _with_warnings(partial(compared, **chosen))
+    never_worse = [
+        one for one in said if issubclass(one.category, (TooFewTopicsWarning, NothingToLoseWarning))
+    ]
+    if fail_if and never_worse and found.passed:
+        _issue([one for one in said if one not in never_worse])
+        reasons = "; ".join(str(one.message) for one in never_worse)
+        raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {reasons}")
+    _issue(said)
+    found = _noted(found, "Means and tests are", chosen["weights"], said, output)
     show(_OUTPUTS[output](found, places, {*FAILING, fail_if or "worse"}))
     if {*found.verdict} & {*(FAILING if fail_if else BELOW_MINIMUM)}:
         return WORSE
     return INCONCLUSIVE if fail_if == "inconclusive" and "inconclusive" in found.verdict else 0
+
+
+def _with_warnings(compute: Callable[[], _Found]) -> tuple[_Found, list[warnings.WarningMessage]]:
+    """Return a result and its warnings, also with ``--quiet``; after an error the warnings are issued."""
+    said: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", CoverageWarning)
+            found = compute()
+    except Exception:
+        _issue(said)
+        raise
+    return found, said
+
+
+def _issue(said: Iterable[warnings.WarningMessage]) -> None:
+    for one in said:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def _noted(
+    found: _Found,
+    weighted: str,
+    weights: str | None,
+    said: Iterable[warnings.WarningMessage],
+    output: str,
+) -> _Found:
+    """Return a result with notes on weights and, in outputs that programs and comments show, on warnings."""
+    notes = [*found.notes]
+    if weights is not None:
+        notes.append(f"{weighted} weighted by {weights}.")
+    known = {note.casefold().rstrip(".") for note in notes}
+    for one in said if output != "table" else ():
+        text = for_shell(str(one.message))
+        if issubclass(one.category, CoverageWarning) and text.casefold().rstrip(".") not in known:
+            # The first word may be the name of a file.
+            text = f"{text[:1].upper()}{text[1:]}" if text.partition(" ")[0].isalpha() else text
+            notes.append(f"{text.rstrip('.')}.")
+    return replace(found, notes=tuple(notes))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import click
 
+from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.estimates import score_estimates
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs, in_order
 from ir_graded.evaluation.explain import explain as explained
@@ -26,7 +28,6 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 @click.command()
 @options.qrels
 @options.runs
-@options.query_ids
 @options.measures
 @click.option(
     "--unjudged",
@@ -68,7 +69,6 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
 def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: Any,
-    query_ids: str | None,
     measures: tuple[str, ...],
     unjudged: str | None,
     estimates: bool,
@@ -97,28 +97,31 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     --n-samples and --seed are options of --unjudged intervals and differences.
     """
     _check_modes(click.get_current_context().params)
-    read, files = options.read(measures), options.with_query_ids(runs, query_ids)
+    read = options.read(measures)
     more: dict[str, More] = {}
     note, is_signed = "", False
     if unjudged == "bounds":
-        bounds = score_bounds(read, qrels, files)
+        bounds = score_bounds(read, qrels, runs)
         scores = bounds.scores
         more["upper"] = (bounds.upper, scores.aggregates_of(bounds.upper))
     elif unjudged in {"intervals", "differences"}:
-        found = score_intervals(read, qrels, files, depth=depth, n_samples=n_samples, rng=rng, model=model)
+        found = score_intervals(read, qrels, runs, depth=depth, n_samples=n_samples, rng=rng, model=model)
         scores, overall = found.scores, found.overall.swapaxes(1, 2)
         ends = (found.mean_score, found.low, found.high)
         more |= zip(("mean", "low", "high"), zip(ends, overall, strict=True), strict=True)
     elif estimates:
-        estimated = score_estimates(read, qrels, files)
+        estimated = score_estimates(read, qrels, runs)
         scores, note = estimated.scores, f"se, low, high (95%): they cover {estimated.covers}."
         ends = (estimated.se, estimated.low, estimated.high)
         overall = estimated.overall[1:].swapaxes(1, 2)
         more |= zip(("se", "low", "high"), zip(ends, overall, strict=True), strict=True)
     else:
         judged = options.judgments(qrels, None, None, groups)
-        scores = evaluate_runs(read, judged, files, intents=intents, nuggets=nuggets, **chosen)
+        scores = evaluate_runs(read, judged, runs, intents=intents, nuggets=nuggets, **chosen)
     options.save_scores(scores, save)
+    if save is not None and weights is not None:
+        text = f"the scores in {save} are without weights; give --weights to commands that read them, too"
+        warnings.warn(text, CoverageWarning, stacklevel=1)
     if unjudged == "differences":
         labels = ["run_a", "run_b", "measure"]
         frame = found.differences().to_frame()
@@ -202,7 +205,6 @@ def _add_note(note: str, output: str) -> None:
 @click.argument("file")
 @options.qrels
 @options.runs
-@options.query_ids
 @options.of(verified)
 @options.lengths
 @options.intents
@@ -213,7 +215,6 @@ def verify(
     file: str,
     qrels: str,
     runs: Any,
-    query_ids: str | None,
     groups: tuple[str, ...],
     output: str,
     places: int,
@@ -225,8 +226,7 @@ def verify(
     options, rows of QRELS and of each RUN and all scores are compared. Rows may be in another order or
     format. A changed row cannot be named, because only a hash of the rows was saved.
     """
-    files = options.with_query_ids(runs, query_ids)
-    found = verified(file, options.judgments(qrels, None, None, groups), files, **chosen)
+    found = verified(file, options.judgments(qrels, None, None, groups), runs, **chosen)
     frame = found.to_frame().set_index("item")
     show(frame_text(frame.where(frame.notna(), ""), ["item"], output, places))
     return int(not found.agrees)
@@ -237,7 +237,6 @@ def verify(
 @options.qrels
 @options.run
 @click.argument("query_id")
-@options.query_ids
 @click.option(
     "--against",
     metavar="RUN",
@@ -254,7 +253,6 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     run: Any,
     query_id: str,
-    query_ids: str | None,
     against: Any,
     ties: str,
     ranks: str | None,
@@ -277,11 +275,10 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     judged = options.judgments(qrels, intents, nuggets, groups)
     chosen = in_order(measures, ties, ranks)
     if against is not None:
-        one, other = (options.with_query_ids(one, query_ids) for one in (run, against))
-        compared = compare_rankings(chosen, judged, one, other, query_id)
+        compared = compare_rankings(chosen, judged, run, against, query_id)
         show(str(compared) if output == "table" else _ranking_text(compared, output, places))
         return
-    found = explained(chosen[0], judged, options.with_query_ids(run, query_ids), query_id)
+    found = explained(chosen[0], judged, run, query_id)
     if output == "jsonl":
         rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
         last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}

@@ -24,8 +24,8 @@ from ir_graded.io.sources import (
     add_intents,
     add_nuggets,
     named_runs,
-    read_run,
     runs_of_arguments,
+    table_of,
     with_groups,
 )
 from ir_graded.io.text import read_text, standard_input
@@ -52,27 +52,40 @@ def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, p
     return found[0] if isinstance(paths, str) else paths
 
 
-#: Whether runs are named by their tags.
-_BY_TAG = "ir_graded.by_tag"
+#: Whether runs are named by their tags, the file of ``--query-ids``, and the paths of RUNs.
+_BY_TAG, _QUERY_IDS, _PATHS = "ir_graded.by_tag", "ir_graded.query_ids", "ir_graded.paths"
 
 
 def _name_by(context: click.Context, _option: click.Parameter, names: str) -> None:
     context.meta[_BY_TAG] = names == "tag"
 
 
+def _keep_query_ids(context: click.Context, _option: click.Parameter, path: str | None) -> None:
+    context.meta[_QUERY_IDS] = path
+
+
 def _named(context: click.Context, argument: click.Parameter, given: tuple[str, ...]) -> Any:
-    """Return paths of runs, or the runs by name."""
+    """Return paths of runs, or their paths by name."""
     found = runs_of_arguments(given, context.meta[_BY_TAG])
     _end_waits_on_interrupt(context, argument, [*found.values()] if isinstance(found, dict) else found)
     return found
 
 
-def one_run(context: click.Context, argument: click.Parameter, given: str | None) -> Any:
-    """Return the path of a run or the name of another as given, or one run by name."""
-    if given is None:
-        return None
+def _runs(context: click.Context, argument: click.Parameter, given: tuple[str, ...]) -> Any:
+    """Return paths of runs, or runs by name; with ``--query-ids`` they are read."""
+    context.meta[_PATHS] = found = _named(context, argument, given)
+    return with_query_ids(found) if found else found
+
+
+def one_path(context: click.Context, argument: click.Parameter, given: str) -> Any:
+    """Return the path of a run or the name of another as given, or the path of one run by name."""
     found = _named(context, argument, (given,))
     return found if isinstance(found, dict) and found != {given: given} else given
+
+
+def one_run(context: click.Context, argument: click.Parameter, given: str | None) -> Any:
+    """Return the path of a run as given, or one run by name; with ``--query-ids`` it is read."""
+    return None if given is None else with_query_ids(one_path(context, argument, given))
 
 
 class InUnits(click.FloatRange):
@@ -178,16 +191,24 @@ names = click.option(
     callback=_name_by,
     help="Name runs by their files or by their tags, the last column. NAME=FILE in place of a RUN names it.",
 )
-runs = stacked(click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named), names)
-optional_runs = stacked(click.argument("runs", nargs=-1, metavar="[RUN...]", callback=_named), names)
-#: An argument of one run.
-run = stacked(click.argument("run", callback=one_run), names)
 query_ids = click.option(
     "--query-ids",
     type=click.Path(),
+    expose_value=False,
+    is_eager=True,
+    callback=_keep_query_ids,
     help="For responses of a search engine in a list, as those of _msearch: the topic of each in every RUN, "
     "one a line, in this order.",
 )
+#: Options on how RUNs are named and read.
+_of_runs = stacked(names, query_ids)
+_argument = partial(click.argument, "runs", nargs=-1)
+runs = stacked(_argument(required=True, metavar="RUN...", callback=_runs), _of_runs)
+optional_runs = stacked(_argument(metavar="[RUN...]", callback=_runs), _of_runs)
+#: Runs that the command reads, by :func:`with_query_ids`, once it knows their names.
+optional_paths = stacked(_argument(metavar="[RUN...]", callback=_named), _of_runs)
+#: An argument of one run.
+run = stacked(click.argument("run", callback=one_run), _of_runs)
 measures = _measures(required=True, help=f"Measures separated by blanks: {_EXAMPLE}. Repeatable.")
 optional_measures = _measures(help="Measures separated by blanks. Repeatable.")
 ties = of(evaluate, only=["ties", "ranks"])
@@ -234,6 +255,7 @@ quiet = click.option(
     "--quiet",
     is_flag=True,
     expose_value=False,
+    is_eager=True,
     callback=_silence,
     help="Do not print warnings, such as those on topics that runs lack.",
 )
@@ -252,9 +274,12 @@ table = stacked(
 )
 
 
-def as_typed(runs: list[str] | dict[str, str]) -> list[str]:
-    """Return runs as arguments of a command."""
-    return runs if isinstance(runs, list) else [f"{name}={path}" for name, path in runs.items()]
+def runs_as_typed() -> list[str]:
+    """Return the RUNs of the command, and the option that tells how to read them, as words of the shell."""
+    found = click.get_current_context().meta
+    paths, query_ids = found[_PATHS], found[_QUERY_IDS]
+    words = paths if isinstance(paths, list) else [f"{name}={path}" for name, path in paths.items()]
+    return [*words, *([] if query_ids is None else ["--query-ids", query_ids])]
 
 
 def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iterable[str]) -> Any:
@@ -275,12 +300,18 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
     return judged
 
 
-def with_query_ids(runs: Any, path: str | None) -> Any:
+def has_query_ids() -> bool:
+    """Return whether the command has ``--query-ids``."""
+    return click.get_current_context().meta.get(_QUERY_IDS) is not None
+
+
+def with_query_ids(runs: Any) -> Any:
     """Return runs, those of responses with the topics in the file of ``--query-ids``."""
+    path = click.get_current_context().meta.get(_QUERY_IDS)
     if path is None:
         return runs
     ids = [line.strip() for line in read_text(path).decode().splitlines() if line.strip()]
-    return {name: read_run(run, query_ids=ids) for name, run in named_runs(runs).items()}
+    return {name: table_of("run", run, ids) for name, run in named_runs(runs).items()}
 
 
 def read(texts: Iterable[str]) -> list[Measure]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 @click.command()
 @options.qrels
 @options.runs
-@options.query_ids
 @options.measures
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
 @options.of(of_report)
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 def report(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
     runs: Any,
-    query_ids: str | None,
     measures: tuple[str, ...],
     path: str,
     figures: str | None,
@@ -59,15 +57,14 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
     """
     prepare_folder(figures, "--figures")
     context = click.get_current_context()
-    command = ["ir_graded", "report", qrels, *options.as_typed(runs)]
+    command = ["ir_graded", "report", qrels, *options.runs_as_typed()]
     for option in context.command.params[2:]:
         value = context.params.get(str(option.name))
         values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]
         command += [word for one in values for word in (option.opts[0], str(one))]
     judged = options.judgments(qrels, intents, nuggets, groups)
     read = options.read(measures)
-    files = options.with_query_ids(runs, query_ids)
-    contents = write_report(read, judged, files, path, **chosen, command=shlex.join(command))
+    contents = write_report(read, judged, runs, path, **chosen, command=shlex.join(command))
     if figures is not None:
         write_figures(_drawn(contents), figures, ("pdf", "svg"))
     # Also where standard error is a file, in which there is no progress bar.

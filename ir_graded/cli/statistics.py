@@ -311,6 +311,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
     help="Order of the files: by name with numbers as numbers, or by the date of their last change.",
 )
 @options.of(statistics_of.history)
+@options.weights
 @click.option("--plot", "figure", metavar="FILE", help="File for a figure: .png, .pdf or .svg.")
 @options.table
 def history(  # one parameter an option
@@ -330,8 +331,8 @@ def history(  # one parameter an option
     """
     sources.check_figure(figure)
     there = sorted(path for path in Path(folder).iterdir() if path.name[0] != ".")
-    files = sorted((path for path in there if path.suffix == ".json"), key=_natural)
-    if others := [path.name for path in there if path.suffix != ".json"]:
+    files = sorted((path for path in there if path.suffix == ".json" and not path.is_dir()), key=_natural)
+    if others := [path.name for path in there if path not in files]:
         note = f"{folder}: {format_ids(others)} ({len(others)} in total) are not .json files and are left out"
         warnings.warn(note, CoverageWarning, stacklevel=1)
     if by == "date":

@@ -72,6 +72,7 @@ class RunCoverage:
     #: Numbers of topics with documents, and of topics that are not in the qrels.
     retrieved: int
     unknown: int
+    #: The first topic that the run lacks, if there is one.
     first_missing: str | None
     #: Clause with documents of a topic, if it is known that no document of the run is judged.
     nothing_judged: str
@@ -83,6 +84,11 @@ class RunCoverage:
     shares: Shares | None
     #: Whether the positions of documents rank those with equal scores.
     by_position: bool = False
+    #: Whether the ids of judged documents rank those with equal scores, since there are no positions.
+    by_doc_id: bool = False
+    #: Number of topics that the run has without a document, and the first of them.
+    empty: int = 0
+    first_empty: str | None = None
 
     @classmethod
     def of(
@@ -91,14 +97,20 @@ class RunCoverage:
         """Return the coverage of a matched run; ``by_default`` as in :func:`note_on_ranks`."""
         found, names = matched.judged, judgments.names
         retrieved = int(np.count_nonzero(found.n_retrieved))
-        missing = None if retrieved == len(names) else names[int(found.n_retrieved.argmin())]
+        is_empty = matched.has_no_document(names) & (found.n_retrieved == 0)
+        lacks = (found.n_retrieved == 0) & ~is_empty
+        missing, first_empty = (names[int(of.argmax())] if of.any() else None for of in (lacks, is_empty))
         judged, shares, examples = _all_judged(judgments, matched), None, ""
         if judged is not None:
             shares = judged_shares(judged)
             examples = "" if judged.topic.size or not retrieved else _examples(judgments, matched)
         is_tie = found.is_flat and int(found.n_retrieved.max(initial=0)) > 1
         note = note_on_ranks(judgments, found, by_default or {})
-        return cls(retrieved, found.n_unknown, missing, examples, is_tie, note, shares, found.by_position)
+        ties, by_position = found.ties, found.by_position
+        by_doc_id = not by_position and ties is not None and bool((ties.tied > 1).any())
+        counts = (retrieved, found.n_unknown, missing)
+        empty = (int(np.count_nonzero(is_empty)), first_empty)
+        return cls(*counts, examples, is_tie, note, shares, by_position, by_doc_id, *empty)
 
 
 def note_on_ranks(
@@ -234,6 +246,19 @@ class Coverage:
         given = [name for name, run in of.items() if self.by_id and run.by_position and not run.is_tie]
         one, several = "ranks equal scores by position", "rank equal scores by position"
         yield from of_runs(dict.fromkeys(given, words), one, several)
+        if self.by_id and self.has_mixed_ties:
+            by_position = next(name for name, run in of.items() if run.by_position)
+            by_doc_id = next(name for name, run in of.items() if run.by_doc_id)
+            yield (
+                f"Runs differ in the order of documents with equal scores: {by_position!r} has them by "
+                f"position, {by_doc_id!r} by id, so part of their difference may be due to this order. Give "
+                "positions for all runs, or set ties='expected'."
+            )
+
+    @property
+    def has_mixed_ties(self) -> bool:
+        """Whether some runs rank equal scores by position, and others by id."""
+        return any(run.by_position for run in self.runs) and any(run.by_doc_id for run in self.runs)
 
     def _effect(self, run: RunCoverage) -> str:
         if not self.by_id:
@@ -241,10 +266,15 @@ class Coverage:
         return f"only their {'given positions' if run.by_position else 'ids'} determine the ranks"
 
     def _lack(self, run: RunCoverage) -> str:
-        lack = (
-            f"lacks {self.topics - run.retrieved} of the {self.topics} topics of the qrels "
-            f"(the first is {run.first_missing!r}) and scores 0 on them"
-        )
+        parts = [
+            f"{words} {number} of the {self.topics} topics of the qrels (the first is {first!r})"
+            for words, number, first in (
+                ("lacks", self.topics - run.retrieved - run.empty, run.first_missing),
+                ("has no document for", run.empty, run.first_empty),
+            )
+            if number
+        ]
+        lack = f"{' and '.join(parts)} and scores 0 on them"
         if not run.unknown:
             return lack
         return f"{lack}; {run.unknown} of its topics {'is' if run.unknown == 1 else 'are'} not in the qrels"

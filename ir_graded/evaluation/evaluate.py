@@ -41,7 +41,7 @@ from .provider import (
     wanted_columns,
 )
 from .scores import Scores
-from .signature import Origin
+from .signature import MIXED, Origin
 
 #: Passages that end behind their documents: they count, or are an error.
 BEYOND = ("keep", "raise")
@@ -138,9 +138,10 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
             documents of a topic the same score, nothing in the qrels is relevant, a topic has no highlighted
             text for measures of passages, or ``ranks`` is not set and the rank of a relevant document is not
-            that of its first row; once per call. ``Scores.coverage`` has the counts. Also, if ``nuggets`` and
-            the qrels have different topics or nuggets, an importance is another word than vital and okay, or
-            no nugget of a topic has a weight above 0.
+            that of its first row, or only some of the runs with equal scores have positions; once per call.
+            ``Scores.coverage`` has the counts. Also, if ``nuggets`` and the qrels have different topics or
+            nuggets, an importance is another word than vital and okay, or no nugget of a topic has a weight
+            above 0.
         SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1, or
             documents of strata (column ``stratum``) were not judged, and measures score the sample as if it
             were complete; ``score_estimates`` does not.
@@ -422,7 +423,8 @@ class Request:
         coverage = self._coverage(found, _note_on_budgets([*self.runs], filled))
         coverage.warn()
         if self.origin.options["ties"] == TIES.default and any(run.by_position for run in found):
-            self.origin = replace(self.origin, options=self.origin.options | {"ties": POSITION.name})
+            ties = MIXED if coverage.has_mixed_ties else POSITION.name
+            self.origin = replace(self.origin, options=self.origin.options | {"ties": ties})
         values = np.array([[of_run[measure] for of_run in of_runs] for measure in self.measures])
         query_ids = tuple(self.judgments.query_ids)
         scores = Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage, self.origin)

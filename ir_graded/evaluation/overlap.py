@@ -37,7 +37,8 @@ def rbo(run: Any, other: Any, p: float = 0.9, ties: str = "a") -> pd.DataFrame:
     documents in the first d ranks of both runs, so the top counts most: the first ``1 / (1 - p)`` ranks hold
     most of the weight. Runs end, so ``min`` and ``max`` are bounds over all ways to continue them, and
     ``ext`` is an estimate that continues their agreement. All are in [0, 1], and the order of the runs has no
-    effect.
+    effect. Positions in a run, as of responses of search engines, do not rank documents with equal scores
+    here: ``ties`` applies to them.
 
     Args:
         run: a run in any form that ``evaluate`` takes.

@@ -68,7 +68,8 @@ def compare_runs(
 
     Raises:
         InputError: qrels or a run cannot be scored, a run has the name of the baseline, the baseline is the
-            only run or lacks more than 10% of the topics of the qrels, or a slice has fewer than two topics.
+            only run or lacks more than 10% of the topics of the qrels (it does not lack those with an empty
+            dict, an empty list of ids or a response without hits), or a slice has fewer than two topics.
         FileFormatError: a line of the slices cannot be read.
         ParameterError: an option is out of its range, higher scores of a measure are not better, or the
             tolerance is not below the mean of the baseline.
@@ -92,29 +93,31 @@ def compare_runs(
     """
     read = in_order(read_measures(measures), ties, ranks)
     check_higher_is_better(read)
-    name, named = _named(baseline, runs)
+    name, named = named_with_baseline(baseline, runs)
     request = Request(read, qrels, ranks=ranks)
     request.take(named)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
-    def judged_share(matched: MatchedRun) -> Floats:
+    def judged_share(matched: MatchedRun) -> tuple[Floats, Bools]:
         judged = matched.judged.from_level(request.judgments.levels, LOWEST_JUDGED)
-        return 1 - unjudged_share(judged, depths)
+        lacks = (judged.n_retrieved == 0) & ~matched.has_no_document(request.judgments.names)
+        return 1 - unjudged_share(judged, depths), lacks
 
     at = [*named].index(name)
     parts = topics_by_slice(tuple(request.judgments.query_ids), slices)
 
-    def check(shares: list[Floats]) -> None:
-        _check_complete(name, np.isnan(shares[at][0]), parts, request.judgments.names)
+    def check(found: list[tuple[Floats, Bools]]) -> None:
+        _check_complete(name, found[at][1], parts, request.judgments.names)
 
-    scores, shares = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
+    scores, of_runs = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
     found = differences(scores, name, alternative="less", family="all", slices=slices, **options)
     # Shape (slices, measures, runs), as the rows of the result.
-    judged = np.stack([mean_of_known(np.array(shares)[:, :, topics]) for topics in parts.values()])
+    shares = np.array([share for share, _ in of_runs])
+    judged = np.stack([mean_of_known(shares[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
-    of_runs = np.delete(judged, at, axis=2)
-    of_baseline = np.broadcast_to(judged[:, :, [at]], of_runs.shape)
-    found = replace(found, judged=of_runs.reshape(-1), baseline_judged=of_baseline.reshape(-1))
+    of_others = np.delete(judged, at, axis=2)
+    of_baseline = np.broadcast_to(judged[:, :, [at]], of_others.shape)
+    found = replace(found, judged=of_others.reshape(-1), baseline_judged=of_baseline.reshape(-1))
     return replace(found, notes=(*found.notes, *_notes_on_judged(found, read, depths.tolist())))
 
 
@@ -177,7 +180,7 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
     )
 
 
-def _named(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
+def named_with_baseline(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of the baseline, and all runs with it by name."""
     candidates = named_runs(runs)
     given = named_runs(baseline)

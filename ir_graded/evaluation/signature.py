@@ -28,6 +28,8 @@ _FULL, _SHORT = 16, 8
 #: Defaults of options other than ``ties``, which the short form does not show.
 _USUAL = (False, "default", "keep", "float32")
 _UNKNOWN = "unknown"
+#: Option ``ties`` of scores with ties by id and by position, in different runs.
+MIXED = "mixed"
 #: Number of ids that are hashed at a time.
 _PIECE = 1 << 18
 
@@ -45,7 +47,8 @@ class Signature:
         topics_hash: hash of the topics.
         options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
             and whether ``intents``, ``nuggets`` and ``lengths`` were given; empty if they are not known.
-            ``ties`` is 'position' if the positions of a run rank its documents with equal scores.
+            ``ties`` is 'position' if positions rank documents with equal scores, 'mixed' if they do in some
+            runs, and ids in others.
         seed: seed of random numbers, if any were used.
 
     Example:

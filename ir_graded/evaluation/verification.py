@@ -15,7 +15,7 @@ from ir_graded.errors import ParameterError
 
 from .evaluate import evaluate
 from .scores import Scores, read_scores
-from .signature import Signature
+from .signature import MIXED, Signature
 
 #: Words for the result of a comparison.
 AGREES, DIFFERS, NOT_KNOWN, MISSING, OTHER = "agrees", "differs", "not known", "missing", "not saved"
@@ -113,7 +113,8 @@ def verify(  # noqa: PLR0913  # options of evaluate
         raise ParameterError("verify recomputes scores of evaluate, but the saved scores are estimates")
     given = {"ties": ties, "ranks": ranks, "beyond": beyond}
     chosen = {name: was.options.get(name) if one is None else one for name, one in given.items()}
-    chosen = {name: one for name, one in chosen.items() if one not in {None, "default", POSITION.name}}
+    by_default = {None, "default", POSITION.name, MIXED}
+    chosen = {name: one for name, one in chosen.items() if one not in by_default}
     options: dict[str, Any] = {**chosen, "intents": intents, "nuggets": nuggets, "lengths": lengths}
     again = evaluate(scores.measures, qrels, runs, progress=False, **options)
     rows = [*_of_signatures(was, now := again.signature), *_of_runs(scores, was, again, now)]

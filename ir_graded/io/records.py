@@ -330,14 +330,25 @@ def read_json(data: bytes, path: str) -> Any:
         except json.JSONDecodeError as error:
             if not error.msg.startswith("Extra data"):
                 raise
-            lines = (line for line in data.splitlines() if line.strip())
-            decoder = json.JSONDecoder(object_pairs_hook=_object)  # json.loads would create one per line
-            return [decoder.decode(line.decode()) for line in lines]
+            return [*_json_lines(data)]
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{path}: looks like JSON but cannot be read: {error}") from None
     # JSON Lines with one record; in the columns of a frame, all values are nested.
     is_line = is_record(content) and not all(isinstance(value, (Mapping, list)) for value in content.values())
     return [content] if is_line else content
+
+
+def _json_lines(data: bytes) -> Iterator[Any]:
+    """Yield the values of JSON Lines. Raises ValueError that names the line."""
+    decoder = json.JSONDecoder(object_pairs_hook=_object)  # json.loads would create one per line
+    for line, raw in enumerate(data.splitlines(), 1):
+        try:
+            if raw.strip():
+                yield decoder.decode(raw.decode())
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {line}, column {error.colno}: {error.msg}") from None
+        except ValueError as error:
+            raise ValueError(f"line {line}: {error}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from ir_graded.errors import (
 )
 
 from .records import Node
-from .values import text_ids
+from .values import as_text, text_ids
 
 if TYPE_CHECKING:
     from .table import Table
@@ -60,7 +61,7 @@ def is_ranked(source: Any) -> bool:
     """Return whether an object is responses of a search engine, or lists of ids by query."""
     found = _content(source)
     if isinstance(found, list):
-        return bool(found) and _is_search(found[0])
+        return bool(found) and (_is_search(found[0]) or _is_several(found))
     if not isinstance(found, Mapping) or not found:
         return False
     first = next(iter(found.values()))
@@ -72,6 +73,13 @@ def is_ranked(source: Any) -> bool:
         or isinstance(found.get("responses"), list)
         or _is_rank_eval(found)
         or (is_lists and all(map(_is_ids, found.values())))
+    )
+
+
+def _is_several(found: Any) -> bool:
+    """Return whether a list has a response of ``_msearch`` in each place, as JSON Lines of batches."""
+    return bool(found) and all(
+        isinstance(one, Mapping) and isinstance(one.get("responses"), list) for one in found
     )
 
 
@@ -128,17 +136,14 @@ def ranked_table(kind: str, source: Any, query_ids: Sequence[Any] | None = None,
     def place(row: int) -> str:
         return f"{path}, {columns[4][row]}" if path else str(columns[4][row])
 
-    return from_columns(kind, columns[:3], place, further=further)
+    table = from_columns(kind, columns[:3], place, further=further)
+    without_rows = frozenset(as_text(query_id) for query_id, hits in found.items() if not hits)
+    return replace(table, without_rows=without_rows)
 
 
 def _by_query(found: Any, query_ids: Sequence[Any] | None) -> dict[Any, Node]:
     """Return the response, the hits or the ids of each query. Raises InputError if queries are not known."""
-    nodes: Sequence[Node]
-    if isinstance(found, Mapping) and _is_search(found):
-        nodes = [Node(found, "response")]
-    elif isinstance(found, Mapping) and isinstance(found.get("responses"), list):
-        nodes = [*Node(found)["responses"]]
-    elif isinstance(found, Mapping):
+    if isinstance(found, Mapping) and not (_is_search(found) or isinstance(found.get("responses"), list)):
         if query_ids is not None:
             raise InputError("query_ids is for responses in a list, and these are by query; leave it out")
         if not _is_rank_eval(found):
@@ -148,8 +153,7 @@ def _by_query(found: Any, query_ids: Sequence[Any] | None) -> dict[Any, Node]:
             raise InputError(f"query {query_id!r} failed: {short_repr(failures[query_id])}")
         details = Node(found)["details"]
         return {query_id: details[query_id]["hits"] for query_id in details.value}
-    else:
-        nodes = [*Node(found)]
+    nodes = _in_order(found)
     if query_ids is None:
         raise InputError(
             "responses do not name their queries: give a dict {query_id: response}, or the ids in the order "
@@ -166,6 +170,15 @@ def _by_query(found: Any, query_ids: Sequence[Any] | None) -> dict[Any, Node]:
     return by_query
 
 
+def _in_order(found: Any) -> list[Node]:
+    """Return the responses, or the lists of ids, that do not name their queries."""
+    if isinstance(found, Mapping):
+        return [Node(found, "response")] if _is_search(found) else [*Node(found)["responses"]]
+    if _is_several(found):
+        return [one for several in Node(found) for one in several["responses"]]
+    return [*Node(found)]
+
+
 def _hits(query_id: Any, node: Node) -> Iterator[_Hit]:
     """Yield the documents of a query by position. Raises InputError that names the query and the place."""
     try:
@@ -177,6 +190,8 @@ def _hits(query_id: Any, node: Node) -> Iterator[_Hit]:
         rated = not isinstance(node.value, Mapping)  # of _rank_eval
         for one in node if rated else node["hits"]["hits"]:
             hit = one["hit"] if rated else one
+            if isinstance(hit["_id"].value, str) and not hit["_id"].value.strip():
+                raise hit["_id"].error("is empty; expected the id of a document")
             score = _number(hit["_score"]) if "_score" in hit else None
             yield _Hit(
                 hit["_id"].value, score, _number(one["rating"]) if "rating" in one else None, one.place
@@ -190,7 +205,11 @@ def _is_partial(found: Any) -> bool:
     if not isinstance(found, Mapping):
         return False
     shards = found.get("_shards")
-    return found.get("timed_out") is True or bool(isinstance(shards, Mapping) and shards.get("failed"))
+    if found.get("timed_out") is True or not isinstance(shards, Mapping):
+        return found.get("timed_out") is True
+    counts: list[Any] = [shards.get("successful"), shards.get("total")]
+    successful, total = counts if all(isinstance(one, int) for one in counts) else (0, 0)
+    return bool(shards.get("failed")) or successful < total
 
 
 def _number(node: Node) -> float | None:

@@ -13,7 +13,7 @@ from ir_graded.errors import InputError, printable, short_repr
 from .text import delimited_rows, fields_of, line_error, read_text
 
 #: First field of a header, which a file may have.
-_HEADERS = {names[0] for names in CONVENTIONS["run"]}
+_HEADERS = {names[0].casefold() for names in CONVENTIONS["run"]}
 #: Name of the column of weights.
 _WEIGHT = "weight"
 
@@ -50,7 +50,7 @@ def read_weights(source: Any) -> dict[str, Any]:
     if not hasattr(source, "columns"):
         return _of_topics(source, "weights")
     columns = [*map(str, source.columns)]
-    keys = [name for name in columns if name in _HEADERS]
+    keys = [name for name in columns if name.casefold() in _HEADERS]
     values = [name for name in columns if name == _WEIGHT] or [name for name in columns if name not in keys]
     if len(values) != 1 or len(keys) > 1 or not (keys or hasattr(source, "index")):
         raise InputError(
@@ -84,8 +84,9 @@ def _by_topic(given: list[tuple[str, Any]], kind: str) -> dict[str, Any]:
 def _of_file(path: str, kind: str) -> dict[str, Any]:
     rows = _lines(read_text(path), path)
     width, topic_at, value_at = 2, 0, 1
-    if rows and (({*rows[0][1]} & _HEADERS) or (kind == _WEIGHT and kind in rows[0][1][1:])):
-        line, names = rows.pop(0)
+    first = [name.casefold() for name in rows[0][1]] if rows else []
+    if _HEADERS.intersection(first) or (kind == _WEIGHT and kind in first[1:]):
+        (line, _), names = rows.pop(0), first
         width, keys = len(names), [at for at, name in enumerate(names) if name in _HEADERS] or [0]
         values = [at for at, name in enumerate(names) if name == kind]
         values = values or [at for at in range(width) if at not in keys]
@@ -121,9 +122,14 @@ def _weight(text: str, path: str, line: int) -> float:
 
 
 def _lines(data: bytes, path: str) -> list[tuple[int, list[str]]]:
-    """Return the fields of each line that is not blank, separated by tabs, commas or blanks."""
+    """Return the fields of each line that is not blank, separated by tabs, commas or blanks.
+
+    Semicolons separate them if the first line is a header with semicolons.
+    """
     first = data.lstrip().partition(b"\n")[0].strip()
     mark = next((mark for mark in "\t," if mark.encode() in first), None)
+    if mark is None and _HEADERS.intersection(first.decode(errors="replace").casefold().split(";")):
+        mark = ";"
     if mark is None:
         split = ((line, fields_of(raw, line, path)) for line, raw in enumerate(io.BytesIO(data), 1))
         return [(line, fields) for line, fields in split if fields]

@@ -332,6 +332,7 @@ def _is_run(value: Any) -> bool:
         or is_pipeline(value)
         or hasattr(value, "__iter__")
         or hasattr(type(value), "columns")
+        or hasattr(value, "place_of")  # a Table, without importing Polars
     )
 
 

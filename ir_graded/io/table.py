@@ -42,6 +42,7 @@ from .records import is_ranx
 from .values import (
     VALUE_NAMES,
     as_shares,
+    as_text,
     as_word_sets,
     check_values,
     describe_document,
@@ -96,6 +97,7 @@ class Table:
         unused_intents: by topic the intents that have a probability and no row, for errors.
         rows: the row of the source of each row; None for all rows of the source.
         dropped: number of rows of sampled judgments that were dropped.
+        without_rows: topics that the source of a run has without a document, as text.
     """
 
     kind: str
@@ -109,6 +111,7 @@ class Table:
     unused_intents: Mapping[str, list[str]] = field(default_factory=dict)
     rows: Ints | None = None
     dropped: int = 0
+    without_rows: frozenset[str] = frozenset()
 
     def __getitem__(self, rows: Ints | slice) -> Table:
         """Return some of the rows, which keep their places."""
@@ -310,7 +313,10 @@ def from_nested(
 ) -> Table:
     """Return the rows of a dict of dicts."""
     rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
-    return from_columns(kind, [[row[at] for row in rows] for at in range(3)], place)
+    table = from_columns(kind, [[row[at] for row in rows] for at in range(3)], place)
+    return replace(
+        table, without_rows=frozenset(as_text(topic) for topic, docs in topics.items() if not docs)
+    )
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -13,6 +13,7 @@ import numpy as np
 from ir_graded._utils.threads import Result, processors
 from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import JudgedRun
+from ir_graded.core.segments import Bools
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
 from ir_graded.io.responses import is_ranked
 from ir_graded.io.sources import (
@@ -70,6 +71,14 @@ class MatchedRun:
     run: Any
     judged: JudgedRun
     lowest: float
+
+    def has_no_document(self, names: Sequence[str]) -> Bools:
+        """Return whether the run has each topic, but without a document, as a response without hits."""
+        if isinstance(self.run, Mapping):
+            topics = {as_text(topic) for topic, docs in list(self.run.items()) if not docs}
+        else:
+            topics = getattr(self.run, "without_rows", set[str]())
+        return np.array([name in topics for name in names], dtype=np.bool_)
 
 
 def match_runs(

@@ -11,10 +11,11 @@ import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result
-from ir_graded.core.segments import Floats, Ints, exact_sum
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, GradedError, InputError, format_ids, short_repr
 
-from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure, means_of
+from .differences import means_over_topics, weights_of
+from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure
 from .max_t import mean_and_error
 from .options import statistic
 
@@ -66,7 +67,7 @@ class History(Result):
 
 
 @statistic()
-def history(scores: Mapping[str, Any], *, alpha: float = 0.05) -> History:
+def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = None) -> History:
     """Follow means over releases, and find releases that are not comparable with those before.
 
     Two releases in a row are comparable if they have equal topics, and equal hashes of the qrels and options
@@ -78,9 +79,11 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05) -> History:
         scores: scores of each release, oldest first: results of ``ir_graded.evaluate``, or mappings from
             measures to score matrices.
         alpha: the intervals of changes have the confidence 1 - alpha.
+        weights: weights of the topics of all releases, as in ``differences``.
 
     Raises:
-        InputError: there are fewer than two releases, or a score is not finite.
+        InputError: there are fewer than two releases, a score is not finite, or a topic has no weight or a
+            wrong one.
         ParameterError: ``alpha`` is out of its range, or a measure is a geometric mean.
 
     Warns:
@@ -102,7 +105,7 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05) -> History:
     if not isinstance(scores, Mapping) or len(scores) < _FEWEST:
         found = f"{len(scores)} releases" if isinstance(scores, Mapping) else short_repr(scores)
         raise InputError(f"expected a mapping from two or more releases to their scores, found {found}")
-    releases = [_Release.of(str(name), of_release) for name, of_release in scores.items()]
+    releases = [_Release.of(str(name), of_release, weights) for name, of_release in scores.items()]
     alone = all(len(one.runs) == 1 for one in releases)
     rows: list[tuple[Any, ...]] = []
     notes, part = [], 1
@@ -117,12 +120,15 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05) -> History:
             before = None if breaks else before
         for measure, matrix in now.matrices.items():
             old = None if before is None else before.matrices.get(measure)
-            for column, (run, mean) in enumerate(zip(matrix.runs, means_of(matrix).tolist(), strict=True)):
+            means = means_over_topics(matrix.values.T, now.weights).round(DECIMALS).tolist()
+            for column, (run, mean) in enumerate(zip(matrix.runs, means, strict=True)):
                 change = [np.nan] * 3
                 if old is not None and (alone or run in old.runs):
                     values = _aligned(old, matrix)[:, 0 if alone else old.runs.index(run)]
-                    change = _change((matrix.values[:, column] - values).round(DECIMALS), alpha)
-                rows.append((now.name, measure, run, len(matrix.topics), mean, *change, part))
+                    differences = (matrix.values[:, column] - values).round(DECIMALS)
+                    change = _change(differences, now.weights, alpha)
+                topics = np.count_nonzero(now.weights)
+                rows.append((now.name, measure, run, topics, mean, *change, part))
     for note in notes:
         warnings.warn(note, CoverageWarning, stacklevel=3)
     names = History.COLUMNS
@@ -138,11 +144,14 @@ class _Release:
     name: str
     matrices: Mapping[str, ScoreMatrix]
     signature: Any
+    weights: Floats
 
     @classmethod
-    def of(cls, name: str, scores: Any) -> _Release:
+    def of(cls, name: str, scores: Any, weights: Any) -> _Release:
         try:
-            return cls(name, matrices_by_measure(scores, 1), getattr(scores, "signature", None))
+            matrices = matrices_by_measure(scores, 1)
+            of_topic = weights_of(next(iter(matrices.values())).topics, weights)
+            return cls(name, matrices, getattr(scores, "signature", None), of_topic)
         except GradedError as error:
             raise type(error)(f"release {name!r}: {error}") from None
 
@@ -202,9 +211,9 @@ def _aligned(old: ScoreMatrix, new: ScoreMatrix) -> Floats:
     return old.values[[at[str(topic)] for topic in new.topics]]
 
 
-def _change(z: Floats, alpha: float) -> list[float]:
+def _change(z: Floats, weights: Floats, alpha: float) -> list[float]:
     """Return the mean of differences with the ends of Student's interval."""
-    _, (se,), topics = mean_and_error(z[np.newaxis], np.ones(len(z)))
-    mean = float(exact_sum(z[np.newaxis])[0]) / len(z)
+    _, (se,), topics = mean_and_error(z[np.newaxis], weights)
+    mean = float(means_over_topics(z, weights))
     width = float(-extra("scipy.special", "meta").stdtrit(topics - 1, alpha / 2) * se)
     return [mean, mean - width, mean + width]

@@ -740,3 +740,86 @@ def test_weights_of_topics_decide(compare, folder):
     (folder / "traffic.txt").write_text("0 5\n1 3\n")
     failed = compare("near.run", "-m", "RR", "--weights", "traffic.txt")
     assert_command_fails(failed, "traffic.txt: weights: topics need", "'2', '3', '4' (28 in total) have none")
+
+
+def notes_of(compare, *given):
+    """Return the notes in JSON, Markdown and JUnit."""
+    (code, out, _), *others = (compare(*given, "-o", style) for style in ("json", "markdown", "junit"))
+    suite = ET.fromstring(others[1][1])  # noqa: S314  # the text of the command
+    found = suite.find("system-out")
+    assert {code, *(one[0] for one in others)} == {code}
+    comment = others[0][1].replace("\\_", "_")
+    return " ".join(json.loads(out)["notes"]), comment, "" if found is None else found.text
+
+
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("more", [[], ["--quiet"]])
+def test_warnings_are_notes_of_outputs_without_standard_error(compare, folder, more, alone):
+    lines = (folder / "old.run").read_text().splitlines(keepends=True)
+    (folder / "part.run").write_text("".join(lines[:18]))
+    (folder / "old.run").write_text("".join(lines[:-3]))
+    given = ("-m", "RR", "--min", "RR=.1", *([] if alone else ["part.run"]), *more)
+    said = ["Run 'old.run' lacks 1 of the 30 topics of the qrels (the first is '29') and scores 0 on them."]
+    said += [] if alone else ["Run 'part.run' lacks 24 of the 30 topics"]
+    for text in notes_of(compare, *given):
+        assert all(part in text for part in said), text
+    code, out, err = compare(*given)
+    assert (code, said[0] in out) == (0, False)
+    assert all(part in err for part in said) != ("--quiet" in more)
+
+
+def test_warnings_of_tests_are_notes(compare, folder):
+    (folder / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(4)))
+    for text in notes_of(compare, "worse.run", "-m", "RR"):
+        assert "The randomisation test cannot find a difference on 4 topics (p " in text
+        assert "use more topics or --test t." in text
+
+
+def test_outputs_name_the_file_of_weights(compare, folder):
+    (folder / "traffic.txt").write_text("".join(f"{t} {1 if t % 2 else 3}\n" for t in range(TOPICS)))
+    given = ("-m", "RR", "--weights", "traffic.txt", "--min", "RR=.1")
+    for more, said in (([], "Means are"), (["worse.run"], "Means and tests are")):
+        for text in (*notes_of(compare, *more, *given), compare(*more, *given)[1]):
+            assert text.count(f"{said} weighted by traffic.txt.") == 1
+    (folder / "traffic.txt").write_text("".join(f"{t} {10_000 if t == 2 else 1}\n" for t in range(TOPICS)))
+    for text in notes_of(compare, "near.run", *given):
+        assert text.count("effective number of topics") == 1
+
+
+@pytest.mark.parametrize("runs", [[], ["same.run"]])
+def test_a_mean_below_its_minimum_is_not_printed_as_equal_to_it(compare, runs):
+    given = (*runs, "-m", "RR P@1", "--min", "RR=.750002")
+    _, out, _ = compare(*given, "-o", "json")
+    row = json.loads(out)["comparisons"][0]
+    assert (row["mean"], row["minimum"]) == (0.75, 0.750002)
+    for style in ("table", "markdown"):
+        text = compare(*given, "-o", style)[1]
+        assert "0.750000 " in text
+        assert "0.750002 " in text
+        assert runs or "nan" not in text
+    assert "minimum 0.750002" in compare(*given, "-o", "junit")[1]
+    assert "0.7500 " in compare(*runs, "-m", "RR", "--min", "RR=.7", "-o", "table")[1]
+
+
+@pytest.mark.parametrize("minimum", ["RR=0", "RR=-1", "P@1=0", "Q=-.5"])
+@pytest.mark.parametrize("runs", [[], ["same.run"]])
+def test_a_minimum_that_every_mean_reaches_is_an_error(compare, minimum, runs):
+    failed = compare(*runs, "-m", "RR P@1 Q", "--min", minimum)
+    name, _, lowest = minimum.partition("=")
+    assert_command_fails(failed, f"no mean of {name} is below {float(lowest):g}, since no score is below 0")
+
+
+def test_a_baseline_among_the_runs_is_warned_of(compare, folder):
+    (folder / "link.run").symlink_to("old.run")
+    for repeated, name in (("old.run", "old.run"), ("link.run", "link.run"), ("new=old.run", "new")):
+        code, out, err = compare(repeated, "worse.run", "-m", "RR")
+        said = f"the baseline '{name}' is also among the runs, and is not compared with itself"
+        assert (code, err) == (0, f"ir_graded: warning: {said}\n")
+        assert f"1 comparison with {name}" in out
+    assert compare("worse.run", "same.run", "-m", "RR")[2] == ""
+
+
+def test_a_baseline_by_the_name_of_a_run_is_not_warned_of(capsys, folder):  # noqa: ARG001
+    given = ("compare", "qrels.txt", "base", "base=old.run", "worse.run", "-m", "RR")
+    code, out, err = run_command(capsys, *given)
+    assert (code, err, "1 comparison with base" in out) == (0, "", True)

@@ -353,3 +353,72 @@ def test_levels_of_clicks_below_rel_are_warned_of(capsys):
 def test_warnings_of_positions_are_coverage_warnings():
     with pytest.warns(CoverageWarning, match=RULE):
         values(FILES / "responses.json")
+
+
+def test_runs_with_and_without_positions_are_warned_of_if_both_have_ties():
+    tied = {topic: dict.fromkeys(docs, 1.0) | {docs[0]: 2.0} for topic, docs in RANKED.items()}
+    mixed = "Runs differ in the order of documents with equal scores: 'a' has them by position, 'b' by id"
+    responses = content("responses.json")
+
+    def said(other, **options):
+        given = {"a": responses, "b": other}
+        return warned(lambda: ir_graded.evaluate(MEASURES, QRELS, given, **options))
+
+    def ties(*runs):
+        given = dict(zip("abc", runs, strict=False))
+        return ir_graded.evaluate(MEASURES, QRELS, given).signature.options["ties"]
+
+    assert mixed in said({topic: dict.fromkeys(docs, 1.0) for topic, docs in RANKED.items()})
+    oak = {"red shoes": PLAIN["red shoes"], "oak table": dict.fromkeys(RANKED["oak table"], 1.0)}
+    assert mixed in said(oak)
+    assert "set ties='expected'" in said(oak)
+    assert mixed not in said(PLAIN)
+    assert mixed not in said(ir_graded.read_run(FILES / "responses.json"))
+    assert mixed not in said(oak, ties="expected")
+    assert [ties(responses, other) for other in (oak, tied, PLAIN)] == ["mixed", "mixed", "position"]
+    assert (ties(oak), ties(PLAIN, oak), ties(oak, PLAIN, responses)) == ("doc_id", "doc_id", "mixed")
+    assert mixed in warned(lambda: ir_graded.compare_runs("Q", QRELS, {"b": oak}, {"a": responses}))
+    scores = ir_graded.evaluate(MEASURES, QRELS, given := {"a": responses, "b": oak})
+    assert ir_graded.verify(scores, QRELS, given).agrees
+
+
+@pytest.mark.parametrize(
+    ("shards", "partial"),
+    [
+        ({"total": 5, "successful": 3, "failed": 0}, True),
+        ({"total": 5, "successful": 5, "skipped": 2, "failed": 0}, False),
+        ({"total": 5}, False),
+        ({"total": 5, "successful": 4, "failed": 1}, True),
+    ],
+)
+def test_a_response_without_some_shards_is_warned_of(shards, partial):
+    found = {"red shoes": search(("p7", 1.0)) | {"_shards": shards}}
+    assert ("red shoes' timed out or lack shards" in warned(lambda: ir_graded.read_run(found))) == partial
+
+
+def test_lines_of_responses_of_several_queries_are_read_in_order(tmp_path):
+    responses = [*content("responses.json").values()]
+    batches = [{"took": 1, "responses": responses[:1]}, {"took": 1, "responses": responses[1:]}]
+    (tmp_path / "batches.jsonl").write_text("\n".join(map(json.dumps, batches)))
+    expected = ir_graded.read_run(FILES / "responses.json")
+    for source in (tmp_path / "batches.jsonl", batches):
+        assert ir_graded.read_run(source, query_ids=IDS).equals(expected)
+        with pytest.raises(InputError, match="responses do not name their queries"):
+            ir_graded.read_run(source)
+
+
+def test_a_broken_line_of_json_is_named(tmp_path):
+    line = json.dumps(search(("p7", 1.0)))
+    (tmp_path / "cut.jsonl").write_text(f"{line}\n\n{line[:40]}\n")
+    with pytest.raises(FileFormatError, match=r"cut\.jsonl: looks like JSON .*: line 3, column \d+: "):
+        ir_graded.read_run(tmp_path / "cut.jsonl", query_ids=IDS)
+    (tmp_path / "twice.jsonl").write_text(f'{line}\n{{"a": 1, "a": 2}}\n')
+    with pytest.raises(FileFormatError, match="line 2: the key 'a' appears twice"):
+        ir_graded.read_run(tmp_path / "twice.jsonl", query_ids=IDS)
+
+
+@pytest.mark.parametrize("doc_id", ["", "  "])
+def test_a_hit_with_an_empty_id_is_rejected(doc_id):
+    found = {"red shoes": search(("p7", 2.0), (doc_id, 1.0))}
+    with pytest.raises(InputError, match=r"query 'red shoes': response\.hits\.hits\[1\]\._id is empty"):
+        ir_graded.read_run(found)

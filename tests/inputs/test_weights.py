@@ -132,3 +132,19 @@ def test_evaluate_prints_weighted_means(capsys, folder):  # noqa: ARG001
 def test_weights_exclude_what_they_do_not_weigh(capsys, folder, more):  # noqa: ARG001
     given = ("evaluate", "qrels.txt", "up.run", "-m", "RR", "--weights", "weights.csv", more, "-o", "latex")
     assert_command_fails(run_command(capsys, *given), "--weights are of means only")
+
+
+def test_saved_scores_without_the_weights_are_warned_of(capsys, folder):  # noqa: ARG001
+    given = ("evaluate", "qrels.txt", "up.run", "-m", "RR", "--save", "saved.json")
+    code, out, err = run_command(capsys, *given, "--weights", "weights.csv")
+    assert (code, "0.6250" in out) == (0, True)
+    said = "the scores in saved.json are without weights; give --weights to commands that read them, too"
+    assert err == f"ir_graded: warning: {said}\n"
+    assert run_command(capsys, *given)[2] == ""
+
+
+@pytest.mark.parametrize("header", ["query_id;weight", "Query_ID;Weight", "QID,WEIGHT", "query_id\tWeight"])
+def test_headers_may_have_semicolons_and_capitals(tmp_path, header):
+    mark = next(one for one in ";,\t" if one in header)
+    (tmp_path / "weights").write_text(f"{header}\nred shoes{mark}1\n2{mark}3\n")
+    assert read_weights(tmp_path / "weights") == {"red shoes": 1, "2": 3}

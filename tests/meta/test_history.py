@@ -272,3 +272,35 @@ def test_wrong_folders_are_rejected(run, tmp_path):
     assert_command_fails(run("scores"), "v1.json: expected JSON of ir_graded scores")
     (tmp_path / "empty").mkdir()
     assert_command_fails(run("empty"), "empty: expected two or more files from `evaluate --save`, found 0")
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_weights_of_topics_give_weighted_means_and_changes(run, tmp_path):
+    given = {"v1": scores_of(0), "v2": scores_of(1)}
+    weights = {topic: 1 + 3 * (at % 2) for at, topic in enumerate(TOPICS)}
+    found = quiet(given, weights=weights)
+    of_topic = np.array([weights[str(topic)] for topic in given["v1"].query_ids])
+    expected = [np.average(one.matrix("Q")["bm25"], weights=of_topic) for one in given.values()]
+    rows = found.to_frame().query("measure == 'Q' and run == 'bm25'")
+    assert rows["mean"].tolist() == pytest.approx(expected)
+    assert rows["change"].tolist()[1] == pytest.approx(expected[1] - expected[0])
+    tested = ir_graded.meta.differences(
+        {"Q": pd.DataFrame({name: one.matrix("Q")["bm25"] for name, one in given.items()})},
+        "v1",
+        weights=weights,
+    )
+    assert rows[["low", "high"]].to_numpy()[1] == pytest.approx([tested.low[0], tested.high[0]])
+    assert quiet(given, weights=dict.fromkeys(TOPICS, 2.0)).to_frame().equals(quiet(given).to_frame())
+    (tmp_path / "w.csv").write_text("query_id,weight\n" + "".join(f"{t},{w}\n" for t, w in weights.items()))
+    code, out, _ = run("scores", "--weights", "w.csv", "-o", "csv", "-p", "-1")
+    assert code == 0
+    assert f",{rows['mean'].tolist()[0]!r}," in out
+    (tmp_path / "w.csv").write_text("query_id,weight\nother,1\n")
+    assert_command_fails(run("scores", "--weights", "w.csv"), "release 'v2': ", "topics need a finite number")
+
+
+def test_folders_are_left_out_with_a_warning(run, tmp_path):
+    (tmp_path / "scores" / "x.json").mkdir()
+    code, out, err = run("scores", "-o", "csv")
+    assert (code, releases_of(out)) == (0, ["v2", "v9", "v10"])
+    assert err == "ir_graded: warning: scores: 'x.json' (1 in total) are not .json files and are left out\n"
