@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ir_graded.core.facets import convention_of
-from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
+from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr, shortened
 
 from .text import check_path
 from .values import text_ids
@@ -28,6 +28,8 @@ _OF_MTEB = {
     "Success": "hit_rate",
 }
 _META = "model_meta.json"
+#: Largest excess of a mean above 1 that rounding explains.
+_ROUNDING = 1e-6
 
 
 def is_pipeline(source: object) -> bool:
@@ -187,29 +189,83 @@ def means_of_mteb(
     wanted = {tasks} if isinstance(tasks, str) else {*(tasks or ())}
     rows: list[dict[str, Any]] = []
     of_place: dict[Path, set[str]] = {}
+    first: dict[str, tuple[Path, list[Mapping[str, Any]]]] = {}
+    known: set[str] = set()
     for file, content in _results_of_mteb(Path(folder)):
         task = content["task_name"]
+        known.add(task)
         if tasks is not None and task not in wanted:
             continue
-        subsets = content["scores"].get(split)
-        if not subsets:
-            raise FileFormatError(f"{file}: no split {split!r}, only {format_ids([*content['scores']])}")
+        subsets = _subsets_of_mteb(file, content["scores"], split)
+        _check_same_subsets(task, first.setdefault(task, (file, subsets)), (file, subsets))
         of_place.setdefault(file.parent, set()).add(task)
         for measure, key in keys.items():
             if any(key not in subset for subset in subsets):
                 raise FileFormatError(f"{file}: no {key} (for {measure}); choose tasks= or other measures")
-            value = sum(subset[key] for subset in subsets) / len(subsets)
+            value = sum(_mean_in(file, split, subset, key) for subset in subsets) / len(subsets)
             rows.append({"run": file.parent, "query_id": task, "measure": measure, "value": value})
-    if not rows:
+    if not known:
         raise InputError(f"{os.fspath(folder)}: no results of MTEB (JSON with task_name and scores)")
+    if unknown := sorted(map(str, wanted - known)):
+        raise InputError(
+            f"{os.fspath(folder)}: no results of MTEB for tasks={format_ids(unknown)}; there are results of "
+            f"{', '.join(map(repr, sorted(known)))}"
+        )
+    if not rows:
+        raise ParameterError("tasks=[] names no task; leave it out for all tasks")
     every = wanted.union(*of_place.values())
     for place, found in of_place.items():
         if lacking := sorted(every - found):
             raise InputError(
                 f"{place}: no result of {format_ids(lacking)}; give tasks= with those that all models have"
             )
-    names = _models([*of_place], Path(folder))
-    return [{**row, "run": names[row["run"]]} for row in rows]
+    models = _models([*of_place], Path(folder))
+    return [{**row, "run": models[row["run"]]} for row in rows]
+
+
+def _subsets_of_mteb(file: Path, scores: Any, split: str) -> list[Mapping[str, Any]]:
+    """Return the subsets of a split."""
+    if not isinstance(scores, Mapping):
+        raise FileFormatError(
+            f"{file}: scores is {_json(scores)}; expected an object with splits such as 'test'"
+        )
+    if split not in scores:
+        raise FileFormatError(f"{file}: no split {split!r}, only {format_ids([*scores])}")
+    subsets = scores[split]
+    if not isinstance(subsets, list) or not subsets or not all(isinstance(one, Mapping) for one in subsets):
+        raise FileFormatError(
+            f"{file}: split {split!r} is {_json(subsets)}; expected a list with an object for each subset; "
+            "evaluate the task again, or leave it out with tasks="
+        )
+    return subsets
+
+
+def _check_same_subsets(task: str, *given: tuple[Path, list[Mapping[str, Any]]]) -> None:
+    """Raise InputError if the subsets in two files of a task differ."""
+    (one, names), (other, others) = (
+        (file, sorted(repr(subset.get("hf_subset")) for subset in subsets)) for file, subsets in given
+    )
+    if names != others:
+        raise InputError(
+            f"task {task!r}: {one} has the subsets {', '.join(names)}, and {other} has {', '.join(others)}; "
+            "evaluate the same subsets with each model, or leave the task out with tasks="
+        )
+
+
+def _mean_in(file: Path, split: str, subset: Mapping[str, Any], key: str) -> float:
+    """Return the mean of a measure in a subset. Raises FileFormatError if it is not a number from 0 to 1."""
+    value = subset[key]
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1 + _ROUNDING:
+        return value
+    raise FileFormatError(
+        f"{file}: split {split!r}, subset {subset.get('hf_subset')!r}: {key} is {_json(value)}; expected a "
+        "number from 0 to 1; leave the task out with tasks=, or evaluate it again"
+    )
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON for a message."""
+    return shortened(json.dumps(value))[1:-1]
 
 
 def _results_of_mteb(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -222,19 +278,34 @@ def _results_of_mteb(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         if isinstance(content, Mapping) and "mteb_dataset_name" in content:
             raise FileFormatError(f"{file}: results of MTEB before 1.11; let its TaskResult save them again")
         if isinstance(content, Mapping) and {"task_name", "scores"} <= {*content}:
+            if not isinstance(content["task_name"], str):
+                raise FileFormatError(
+                    f"{file}: task_name is {_json(content['task_name'])}; expected a string"
+                )
             yield file, content
 
 
 def _models(places: list[Path], folder: Path) -> dict[Path, str]:
     """Return the name of the model of each folder, or the folder where models have no name or the same."""
-    files = [place / _META for place in places]
-    names = [json.loads(file.read_bytes()).get("name") if file.exists() else None for file in files]
+    names = [_name_in(place / _META) for place in places]
     return {
         place: str(name)
         if name and names.count(name) == 1
         else (place.relative_to(folder).as_posix() if place != folder else place.resolve().name)
         for place, name in zip(places, names, strict=True)
     }
+
+
+def _name_in(file: Path) -> Any:
+    """Return the name of the model in a file; None without one."""
+    if not file.exists():
+        return None
+    content = json.loads(file.read_bytes())
+    if not isinstance(content, Mapping):
+        raise FileFormatError(
+            f"{file}: the file holds {_json(content)}; expected an object with the key name"
+        )
+    return content.get("name")
 
 
 def _key_of_mteb(measure: Any) -> str:
