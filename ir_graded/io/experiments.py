@@ -39,19 +39,24 @@ def is_pipeline(source: object) -> bool:
     return hasattr(source, "transform") and not other
 
 
-def without_results(kind: str, pipeline: object) -> InputError:
-    """Return the error for a pipeline in place of its results."""
+def without_results(kind: str, pipeline: object, also: str = "") -> InputError:
+    """Return the error for a pipeline in place of its results, with a sentence on what else to give."""
     return InputError(
-        f"{kind}: a {type(pipeline).__name__} is a pipeline: give evaluate its topics, "
-        "topics=frame with the columns qid and query, or give its results, pipeline.transform(topics)"
+        f"{kind}: a {type(pipeline).__name__} is a pipeline: give its results, "
+        f"pipeline.transform(topics){also}"
     )
 
 
 def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
     """Return the runs with the results of pipelines for the topics in place of the pipelines."""
+    of_pipelines = [name for name, run in runs.items() if is_pipeline(run)]
     if topics is None:
+        for name in of_pipelines:
+            kind = "run" if len(runs) == 1 else f"run {name!r}"
+            also = ", or give its topics: topics=frame with the columns qid and query"
+            raise without_results(kind, runs[name], also)
         return runs
-    if not any(map(is_pipeline, runs.values())):
+    if not of_pipelines:
         raise ParameterError("topics= is for pipelines, but no run is a pipeline: leave it out")
     table = _topics(topics)
     return {name: _results(name, run, table) if is_pipeline(run) else run for name, run in runs.items()}
@@ -65,22 +70,40 @@ def _topics(topics: Any) -> Any:
         topics = topics.get_topics()
     if isinstance(topics, Mapping):
         topics = pd.DataFrame({"qid": [*topics], "query": [*topics.values()]})
-    if not isinstance(topics, pd.DataFrame) or "qid" not in topics.columns:
-        found = [*topics.columns] if isinstance(topics, pd.DataFrame) else short_repr(topics)
-        raise InputError(f"topics: expected a pandas frame with the columns qid and query, found {found}")
-    return topics.assign(qid=text_ids(topics["qid"].tolist(), "qid", "topics"))
+    elif not isinstance(topics, pd.DataFrame) and hasattr(topics, "rows"):  # a frame of Polars
+        topics = pd.DataFrame(topics.to_dict(as_series=False))
+    if not isinstance(topics, pd.DataFrame) or [*topics.columns].count("qid") != 1:
+        found = [*topics.columns] if isinstance(topics, pd.DataFrame) else _short(topics)
+        raise InputError(
+            f"topics: expected a frame of pandas or Polars with the columns qid and query, found {found}"
+        )
+    ids = text_ids(topics["qid"].tolist(), "qid", "topics")
+    if not len(ids):
+        raise InputError("topics: the frame has no rows; give at least one topic")
+    topics = topics.assign(qid=ids)
+    if len(twice := topics.loc[topics["qid"].duplicated(), "qid"]):
+        raise InputError(f"topics: qid {twice.iloc[0]!r} appears twice; keep one of the rows")
+    return topics
+
+
+def _short(value: object) -> str:
+    """Return a value for a message, or only the type of a table, which takes many lines."""
+    return f"a {type(value).__name__}" if hasattr(value, "shape") else short_repr(value)
 
 
 def _results(name: str, pipeline: Any, topics: Any) -> Any:
     """Return the results of a pipeline; without scores, documents are ordered by their ranks."""
-    found = pipeline.transform(topics.copy())
+    try:
+        found = pipeline.transform(topics.copy())
+    except Exception as error:
+        raise InputError(f"run {name!r}: the pipeline failed: {type(error).__name__}: {error}") from error
     columns = [*getattr(found, "columns", ())]
     if convention_of("run", columns) is None and "rank" in columns:
         found, columns = found.assign(score=-found["rank"]), [*columns, "score"]
     if convention_of("run", columns) is None:
         raise InputError(
             f"run {name!r}: expected results with the columns qid, docno and score (or rank), but the "
-            f"pipeline returned {columns or short_repr(found)}; does it end with a retriever or a reranker?"
+            f"pipeline returned {columns or _short(found)}; does it end with a retriever or a reranker?"
         )
     return found
 
