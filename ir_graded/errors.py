@@ -66,6 +66,12 @@ _SHOWN = 400
 MOST_IDS = 3
 
 
+def of_run(name: str, error: GradedError) -> GradedError:
+    """Return the error of one of several runs with the name of the run, once."""
+    text, named = str(error).removeprefix("run: "), f"run {name!r}"
+    return type(error)(text if text.startswith(named) else f"{named}: {text}")
+
+
 def format_ids(ids: Sequence[object]) -> str:
     """Format the first ids for a message, with dots if there are more."""
     return ", ".join(map(short_repr, ids[:MOST_IDS])) + (" ..." if len(ids) > MOST_IDS else "")

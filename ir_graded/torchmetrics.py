@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
+import numpy as np
 from ir_measures.measures import Measure
 
 from .errors import GradedError, InputError
+from .evaluation.arrays import numbers_of
 from .evaluation.metric import RankingMetric
 
 try:
@@ -18,6 +20,8 @@ except ImportError:  # the documentation needs the class only
 
 __all__ = ["GradedRankingMetric"]
 
+#: Above it, doubles do not hold all whole numbers.
+_LARGEST_WHOLE = 2**53
 _STATES = ("preds", "target", "indexes", "retrieved")
 
 
@@ -37,7 +41,8 @@ class GradedRankingMetric(Metric):
 
     Raises:
         GradedError: torchmetrics is not installed.
-        InputError: by ``update``, if shapes differ; by ``compute``, in the other cases of ``RankingMetric``.
+        InputError: by ``update``, if shapes differ, a type is wrong, or flags are not True and False or 1 and
+            0; by ``compute``, in the other cases of ``RankingMetric``.
         ParameterError: ``ties`` is wrong for ``RankingMetric``.
 
     Example:
@@ -62,20 +67,74 @@ class GradedRankingMetric(Metric):
     def update(
         self, preds: Any, target: Any, indexes: Any, *, mask: Any = None, retrieved: Any = None
     ) -> None:
-        """Add the tensors of a batch; the arguments are those of ``RankingMetric.update``."""
+        """Add a batch: tensors, arrays or lists. The arguments are those of ``RankingMetric.update``."""
         import torch
 
-        if indexes.shape != target.shape and indexes.shape == target.shape[:-1]:
-            indexes = indexes[..., None].expand(target.shape)
-        retrieved = torch.ones_like(target, dtype=torch.bool) if retrieved is None else retrieved
         given = {"preds": preds, "target": target, "indexes": indexes, "retrieved": retrieved, "mask": mask}
-        for name, values in given.items():
-            if values is not None and values.shape != target.shape:
-                shapes = f"{tuple(values.shape)}; it must have the shape of target, {tuple(target.shape)}"
-                raise InputError(f"{name} has shape {shapes}")
+        values = {name: self._tensor(name, one) for name, one in given.items() if one is not None}
+        shape = values["target"].shape
+        if values["indexes"].shape != shape and values["indexes"].shape == shape[:-1]:
+            values["indexes"] = values["indexes"][..., None].expand(shape)
+        for name, one in values.items():
+            if one.shape != shape:
+                raise InputError(
+                    f"{name} has shape {tuple(one.shape)}; it must have the shape of target, {tuple(shape)}"
+                )
+        if retrieved is None:
+            values["retrieved"] = torch.ones_like(values["target"], dtype=torch.bool)
+        shown = values.pop("mask", None)
         for name in _STATES:
-            values = given[name].detach()
-            getattr(self, name).append(values.flatten() if mask is None else values[mask.bool()])
+            one = values[name]
+            # Indexing copies, so that callers may reuse their tensors.
+            getattr(self, name).append(one.flatten() if shown is None else one[shown.to(one.device)])
+
+    def sync(self, *args: Any, **options: Any) -> None:
+        """Exchange the tensors of all processes, as ``torchmetrics.Metric.sync``."""
+        import torch
+
+        for name, dtype in self._dtypes().items():
+            # torchmetrics sends float32 for a process without batches, and all must send one type.
+            if isinstance(getattr(self, name), list) and not getattr(self, name):
+                getattr(self, name).append(torch.empty(0, dtype=dtype, device=self.device))
+        super().sync(*args, **options)
+
+    def _dtypes(self) -> dict[str, Any]:
+        """Return the types of the states, the same in all processes, and of the mask."""
+        import torch
+
+        return {
+            "preds": torch.float32,
+            "target": self._precision(),
+            "indexes": torch.int64,
+            "retrieved": torch.bool,
+        }
+
+    def _precision(self) -> Any:
+        import torch
+
+        return torch.float32 if self.device.type == "mps" else torch.float64  # MPS has no float64
+
+    def _tensor(self, name: str, given: Any) -> Any:
+        """Return a copy of an argument as a tensor of its type. Raises InputError for other values."""
+        import torch
+
+        here = isinstance(given, torch.Tensor)
+        values = given.detach() if here else torch.from_numpy(np.array(numbers_of(name, given)))
+        if values.is_complex() or values.layout != torch.strided:
+            raise InputError(
+                f"{name} holds {values.dtype}, {values.layout}; it must be a dense tensor of numbers"
+            )
+        dtype = self._dtypes().get(name, torch.bool)
+        if name == "indexes" and values.is_floating_point() and values.numel():
+            raise InputError(f"indexes holds {values.dtype}; it must hold whole numbers, one for each topic")
+        flags = dtype == torch.bool
+        if flags and values.dtype != torch.bool and ((values != 0) & (values != 1)).any():
+            raise InputError(f"{name} holds other values than True and False, or 1 and 0")
+        found = values.to(dtype, copy=True)
+        if name == "target" and values.dtype == torch.int64:
+            # compute rejects infinite levels; a check here would wait for the device.
+            found.masked_fill_(values > _LARGEST_WHOLE, torch.inf)
+        return found if here else found.to(self.device)
 
     def compute(self) -> Any:
         """Return the mean of each measure over the topics, as float64 tensors on the device of the metric."""
@@ -89,8 +148,7 @@ class GradedRankingMetric(Metric):
             flat = [torch.cat(one) if isinstance(one, list) else one for one in kept]
             ranking.update(*flat[:3], retrieved=flat[3])
         found = ranking.compute()
-        precision = torch.float32 if self.device.type == "mps" else torch.float64  # MPS has no float64
-        options = {"dtype": precision, "device": self.device}
+        options = {"dtype": self._precision(), "device": self.device}
         if isinstance(found, dict):
             return {name: torch.tensor(value, **options) for name, value in found.items()}
         return torch.tensor(found, **options)

@@ -18,6 +18,7 @@ from ir_graded.io.experiments import collections_in, runs_of_collection, search
 from ir_graded.io.sources import (
     add_intents,
     add_nuggets,
+    check_found,
     ensure_rereadable,
     named_runs,
     passage_table,
@@ -119,15 +120,16 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             If neither the qrels nor any run has passages, each document is a passage of this length.
         beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
             'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
-        topics: topics for the pipelines among the runs: a pandas frame with the columns qid and query, a dict
-            from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all topics.
+        topics: topics for the pipelines among the runs: a frame of pandas or Polars with the columns qid and
+            query, a dict from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all
+            topics.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
 
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
-        InputError: the qrels or a run cannot be scored; the message gives the place.
+        InputError: the qrels or a run cannot be scored, or a pipeline fails; the message gives the place.
         ParameterError: ``ties``, ``ranks`` or ``beyond`` is not a valid word, ``ties`` or ``ranks='rows'`` is
             given for a measure that does not take it, both are given, ``beyond`` is given without
             ``lengths``, or ``topics`` without a pipeline.
@@ -274,12 +276,23 @@ def _note_on_budgets(runs: list[str], filled: list[dict[Measure, float]]) -> str
 _LATER = object()
 
 
+def _searched(runs: Any, topics: Any) -> dict[str, Any]:
+    """Return the runs by name, with the results of pipelines if the function takes topics."""
+    named = named_runs(runs)
+    if topics is _LATER:
+        return named
+    if topics is not None:
+        check_found(named)  # before pipelines run
+    return search(named, topics)
+
+
 class Request:
     """Measures, qrels and runs of one call: read, checked and prepared once, in this order.
 
     ``measures`` is None for functions without measures, which have no ``evaluator``; ``qrels`` may be
-    prepared. ``runs`` are not given if ``take`` gets them later. ``rel`` is the lowest level that is relevant
-    for any of the measures, inf if relevance has no effect; they need documents down to ``lowest`` from runs.
+    prepared. ``runs`` are not given if ``take`` gets them later, nor ``topics`` by functions without them.
+    ``rel`` is the lowest level that is relevant for any of the measures, inf if relevance has no effect; they
+    need documents down to ``lowest`` from runs.
     """
 
     def __init__(  # noqa: PLR0913  # as evaluate
@@ -294,7 +307,7 @@ class Request:
         nuggets: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
-        topics: Any = None,
+        topics: Any = _LATER,
     ) -> None:
         self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
         scorers = native_scorers(self.measures)
@@ -317,7 +330,7 @@ class Request:
         self.origin.add("qrels", "", qrels)
         given = None
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
-            given = search(named_runs(runs), topics)
+            given = _searched(runs, topics)
             qrels, runs = whole_documents(qrels, given, lengths)
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels
@@ -334,7 +347,7 @@ class Request:
             self.lowest = min(self.rel, graded.lowest)
         self.runs: dict[str, Any] = {}
         if runs is not _LATER:
-            self.take(runs if given else search(named_runs(runs), topics), given)
+            self.take(runs if given else _searched(runs, topics), given)
 
     def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
         """Return the qrels with the nuggets, prepared."""

@@ -322,14 +322,19 @@ def _levels_of_judge(name: str, qrels: Any) -> pl.DataFrame:
     import polars as pl
 
     if is_assignments(qrels):
-        raise InputError(f"{name!r} holds assignments of nuggets; combine_judgments takes qrels")
-    qrels = qrels if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    prepared = prepare_qrels(qrels)
+        raise InputError(f"judge {name!r} holds assignments of nuggets; combine_judgments takes qrels")
+    try:
+        qrels = qrels if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+        prepared = prepare_qrels(qrels)
+    except InputError as error:
+        raise type(error)(f"judge {name!r}: {str(error).removeprefix('qrels: ')}") from error
     of_spans = prepared.levels.highlights is not None
     of_sample = not isinstance(qrels, Mapping) and (qrels.has(INCLUSION) or qrels.has(STRATUM))
     if of_spans or of_sample or prepared.note:
         found = "passages" if of_spans else "a sample" if of_sample else "several levels for a document"
-        raise InputError(f"{name!r} has {found}; combine_judgments takes one level per topic and document")
+        raise InputError(
+            f"judge {name!r} has {found}; combine_judgments takes one level per topic and document"
+        )
     levels = prepared.levels
     columns = {
         "query_id": pl.Series(prepared.names, dtype=pl.String)[levels.topic],

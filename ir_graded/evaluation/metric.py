@@ -169,7 +169,7 @@ def _part(preds: Any, target: Any, indexes: Any, mask: Any, retrieved: Any) -> P
     if topic.shape != level.shape and topic.shape == level.shape[:-1]:
         topic = np.broadcast_to(topic[..., np.newaxis], level.shape)
     same_shape("indexes", topic, level.shape, "target")
-    if topic.dtype.kind == "f":
+    if topic.dtype.kind == "f" and topic.size:  # an empty list has the type of numbers with fractions
         raise InputError(f"indexes holds {topic.dtype}; it must hold whole numbers, one for each topic")
     every = np.ones(level.shape, dtype=np.bool_)
     shown = every if mask is None else flags_of("mask", mask, level.shape, "target")

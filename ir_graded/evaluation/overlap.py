@@ -13,7 +13,7 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.overlap import TIES, VALUES, Overlaps, RankedLists
 from ir_graded.core.segments import Floats, Ints, exact_sum
-from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
 from ir_graded.io.sources import is_path_or_dataset_id, named_runs
 from ir_graded.matching.judgments import Judgments, comparable
 from ir_graded.matching.match import table_of_run
@@ -180,7 +180,7 @@ def rows_by_name(name: str, run: Any) -> RunRows:
     except InputError as error:
         if is_path_or_dataset_id(run):
             raise
-        raise type(error)(f"run {name!r}: {error}") from error
+        raise of_run(name, error) from error
 
 
 def overlaps_with(baseline: str, runs: Mapping[str, Any], judgments: Judgments) -> list[float]:

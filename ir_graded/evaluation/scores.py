@@ -286,8 +286,9 @@ class Scores:
             tasks: names of the tasks to read; None for all.
 
         Raises:
-            InputError: there are no results, or a task is missing for a model.
-            FileFormatError: a file lacks the split or a measure.
+            InputError: there are no results, a task is missing for a model, or the subsets of a task differ
+                between models.
+            FileFormatError: a file lacks the split or a measure, or a mean is not a number from 0 to 1.
             ParameterError: MTEB does not write this measure.
 
         Example:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ir_graded.core.facets import convention_of
-from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr
+from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr, shortened
 
 from .text import check_path
 from .values import text_ids
@@ -28,6 +28,8 @@ _OF_MTEB = {
     "Success": "hit_rate",
 }
 _META = "model_meta.json"
+#: Largest excess of a mean above 1 that rounding explains.
+_ROUNDING = 1e-6
 
 
 def is_pipeline(source: object) -> bool:
@@ -37,19 +39,24 @@ def is_pipeline(source: object) -> bool:
     return hasattr(source, "transform") and not other
 
 
-def without_results(kind: str, pipeline: object) -> InputError:
-    """Return the error for a pipeline in place of its results."""
+def without_results(kind: str, pipeline: object, also: str = "") -> InputError:
+    """Return the error for a pipeline in place of its results, with a sentence on what else to give."""
     return InputError(
-        f"{kind}: a {type(pipeline).__name__} is a pipeline: give evaluate its topics, "
-        "topics=frame with the columns qid and query, or give its results, pipeline.transform(topics)"
+        f"{kind}: a {type(pipeline).__name__} is a pipeline: give its results, "
+        f"pipeline.transform(topics){also}"
     )
 
 
 def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
     """Return the runs with the results of pipelines for the topics in place of the pipelines."""
+    of_pipelines = [name for name, run in runs.items() if is_pipeline(run)]
     if topics is None:
+        for name in of_pipelines:
+            kind = "run" if len(runs) == 1 else f"run {name!r}"
+            also = ", or give its topics: topics=frame with the columns qid and query"
+            raise without_results(kind, runs[name], also)
         return runs
-    if not any(map(is_pipeline, runs.values())):
+    if not of_pipelines:
         raise ParameterError("topics= is for pipelines, but no run is a pipeline: leave it out")
     table = _topics(topics)
     return {name: _results(name, run, table) if is_pipeline(run) else run for name, run in runs.items()}
@@ -63,22 +70,40 @@ def _topics(topics: Any) -> Any:
         topics = topics.get_topics()
     if isinstance(topics, Mapping):
         topics = pd.DataFrame({"qid": [*topics], "query": [*topics.values()]})
-    if not isinstance(topics, pd.DataFrame) or "qid" not in topics.columns:
-        found = [*topics.columns] if isinstance(topics, pd.DataFrame) else short_repr(topics)
-        raise InputError(f"topics: expected a pandas frame with the columns qid and query, found {found}")
-    return topics.assign(qid=text_ids(topics["qid"].tolist(), "qid", "topics"))
+    elif not isinstance(topics, pd.DataFrame) and hasattr(topics, "rows"):  # a frame of Polars
+        topics = pd.DataFrame(topics.to_dict(as_series=False))
+    if not isinstance(topics, pd.DataFrame) or [*topics.columns].count("qid") != 1:
+        found = [*topics.columns] if isinstance(topics, pd.DataFrame) else _short(topics)
+        raise InputError(
+            f"topics: expected a frame of pandas or Polars with the columns qid and query, found {found}"
+        )
+    ids = text_ids(topics["qid"].tolist(), "qid", "topics")
+    if not len(ids):
+        raise InputError("topics: the frame has no rows; give at least one topic")
+    topics = topics.assign(qid=ids)
+    if len(twice := topics.loc[topics["qid"].duplicated(), "qid"]):
+        raise InputError(f"topics: qid {twice.iloc[0]!r} appears twice; keep one of the rows")
+    return topics
+
+
+def _short(value: object) -> str:
+    """Return a value for a message, or only the type of a table, which takes many lines."""
+    return f"a {type(value).__name__}" if hasattr(value, "shape") else short_repr(value)
 
 
 def _results(name: str, pipeline: Any, topics: Any) -> Any:
     """Return the results of a pipeline; without scores, documents are ordered by their ranks."""
-    found = pipeline.transform(topics.copy())
+    try:
+        found = pipeline.transform(topics.copy())
+    except Exception as error:
+        raise InputError(f"run {name!r}: the pipeline failed: {type(error).__name__}: {error}") from error
     columns = [*getattr(found, "columns", ())]
     if convention_of("run", columns) is None and "rank" in columns:
         found, columns = found.assign(score=-found["rank"]), [*columns, "score"]
     if convention_of("run", columns) is None:
         raise InputError(
             f"run {name!r}: expected results with the columns qid, docno and score (or rank), but the "
-            f"pipeline returned {columns or short_repr(found)}; does it end with a retriever or a reranker?"
+            f"pipeline returned {columns or _short(found)}; does it end with a retriever or a reranker?"
         )
     return found
 
@@ -187,29 +212,83 @@ def means_of_mteb(
     wanted = {tasks} if isinstance(tasks, str) else {*(tasks or ())}
     rows: list[dict[str, Any]] = []
     of_place: dict[Path, set[str]] = {}
+    first: dict[str, tuple[Path, list[Mapping[str, Any]]]] = {}
+    known: set[str] = set()
     for file, content in _results_of_mteb(Path(folder)):
         task = content["task_name"]
+        known.add(task)
         if tasks is not None and task not in wanted:
             continue
-        subsets = content["scores"].get(split)
-        if not subsets:
-            raise FileFormatError(f"{file}: no split {split!r}, only {format_ids([*content['scores']])}")
+        subsets = _subsets_of_mteb(file, content["scores"], split)
+        _check_same_subsets(task, first.setdefault(task, (file, subsets)), (file, subsets))
         of_place.setdefault(file.parent, set()).add(task)
         for measure, key in keys.items():
             if any(key not in subset for subset in subsets):
                 raise FileFormatError(f"{file}: no {key} (for {measure}); choose tasks= or other measures")
-            value = sum(subset[key] for subset in subsets) / len(subsets)
+            value = sum(_mean_in(file, split, subset, key) for subset in subsets) / len(subsets)
             rows.append({"run": file.parent, "query_id": task, "measure": measure, "value": value})
-    if not rows:
+    if not known:
         raise InputError(f"{os.fspath(folder)}: no results of MTEB (JSON with task_name and scores)")
+    if unknown := sorted(map(str, wanted - known)):
+        raise InputError(
+            f"{os.fspath(folder)}: no results of MTEB for tasks={format_ids(unknown)}; there are results of "
+            f"{', '.join(map(repr, sorted(known)))}"
+        )
+    if not rows:
+        raise ParameterError("tasks=[] names no task; leave it out for all tasks")
     every = wanted.union(*of_place.values())
     for place, found in of_place.items():
         if lacking := sorted(every - found):
             raise InputError(
                 f"{place}: no result of {format_ids(lacking)}; give tasks= with those that all models have"
             )
-    names = _models([*of_place], Path(folder))
-    return [{**row, "run": names[row["run"]]} for row in rows]
+    models = _models([*of_place], Path(folder))
+    return [{**row, "run": models[row["run"]]} for row in rows]
+
+
+def _subsets_of_mteb(file: Path, scores: Any, split: str) -> list[Mapping[str, Any]]:
+    """Return the subsets of a split."""
+    if not isinstance(scores, Mapping):
+        raise FileFormatError(
+            f"{file}: scores is {_json(scores)}; expected an object with splits such as 'test'"
+        )
+    if split not in scores:
+        raise FileFormatError(f"{file}: no split {split!r}, only {format_ids([*scores])}")
+    subsets = scores[split]
+    if not isinstance(subsets, list) or not subsets or not all(isinstance(one, Mapping) for one in subsets):
+        raise FileFormatError(
+            f"{file}: split {split!r} is {_json(subsets)}; expected a list with an object for each subset; "
+            "evaluate the task again, or leave it out with tasks="
+        )
+    return subsets
+
+
+def _check_same_subsets(task: str, *given: tuple[Path, list[Mapping[str, Any]]]) -> None:
+    """Raise InputError if the subsets in two files of a task differ."""
+    (one, names), (other, others) = (
+        (file, sorted(repr(subset.get("hf_subset")) for subset in subsets)) for file, subsets in given
+    )
+    if names != others:
+        raise InputError(
+            f"task {task!r}: {one} has the subsets {', '.join(names)}, and {other} has {', '.join(others)}; "
+            "evaluate the same subsets with each model, or leave the task out with tasks="
+        )
+
+
+def _mean_in(file: Path, split: str, subset: Mapping[str, Any], key: str) -> float:
+    """Return the mean of a measure in a subset. Raises FileFormatError if it is not a number from 0 to 1."""
+    value = subset[key]
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1 + _ROUNDING:
+        return value
+    raise FileFormatError(
+        f"{file}: split {split!r}, subset {subset.get('hf_subset')!r}: {key} is {_json(value)}; expected a "
+        "number from 0 to 1; leave the task out with tasks=, or evaluate it again"
+    )
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON for a message."""
+    return shortened(json.dumps(value))[1:-1]
 
 
 def _results_of_mteb(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
@@ -222,19 +301,34 @@ def _results_of_mteb(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         if isinstance(content, Mapping) and "mteb_dataset_name" in content:
             raise FileFormatError(f"{file}: results of MTEB before 1.11; let its TaskResult save them again")
         if isinstance(content, Mapping) and {"task_name", "scores"} <= {*content}:
+            if not isinstance(content["task_name"], str):
+                raise FileFormatError(
+                    f"{file}: task_name is {_json(content['task_name'])}; expected a string"
+                )
             yield file, content
 
 
 def _models(places: list[Path], folder: Path) -> dict[Path, str]:
     """Return the name of the model of each folder, or the folder where models have no name or the same."""
-    files = [place / _META for place in places]
-    names = [json.loads(file.read_bytes()).get("name") if file.exists() else None for file in files]
+    names = [_name_in(place / _META) for place in places]
     return {
         place: str(name)
         if name and names.count(name) == 1
         else (place.relative_to(folder).as_posix() if place != folder else place.resolve().name)
         for place, name in zip(places, names, strict=True)
     }
+
+
+def _name_in(file: Path) -> Any:
+    """Return the name of the model in a file; None without one."""
+    if not file.exists():
+        return None
+    content = json.loads(file.read_bytes())
+    if not isinstance(content, Mapping):
+        raise FileFormatError(
+            f"{file}: the file holds {_json(content)}; expected an object with the key name"
+        )
+    return content.get("name")
 
 
 def _key_of_mteb(measure: Any) -> str:

@@ -183,6 +183,13 @@ def is_file(source: object) -> bool:
     return isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
 
 
+def check_found(runs: Mapping[str, Any]) -> None:
+    """Raise the error of a path or a dataset id that does not exist."""
+    for run in runs.values():
+        if is_path_or_dataset_id(run) and not (is_file(run) and Path(run).exists()):
+            _dataset(os.fspath(run))
+
+
 def is_regular_file(source: object) -> bool:
     """Return whether ``source`` is the path of a file that can be read again (not a pipe)."""
     return is_file(source) and Path(source).is_file()  # type: ignore[arg-type]  # it is a path

@@ -14,7 +14,7 @@ from ir_graded._utils.threads import Result, processors
 from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools
-from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
 from ir_graded.io.responses import is_ranked
 from ir_graded.io.sources import (
     ensure_rereadable,
@@ -131,7 +131,7 @@ def match_runs(
             except InputError as error:
                 if len(runs) == 1 or is_path_or_dataset_id(source):
                     raise
-                raise type(error)(f"run {name!r}: {error}") from error
+                raise of_run(name, error) from error
             yield result
 
 

@@ -128,6 +128,7 @@ def run_of_chunks(
     Each chunk is one of the following, or a pair of one of them and a score, which is ignored:
 
     - a dict with start_index, end_index and the document: the metadata of Chroma's chunking evaluation;
+    - a dict with start, length and the document, such as the ``_source`` of a hit of a search engine;
     - a document of LangChain: page_content, and metadata with start_index and the document. Create the
       splitter with ``add_start_index=True``;
     - a node of LlamaIndex, with or without a score: start_char_idx, end_char_idx and ref_doc_id.
@@ -135,8 +136,8 @@ def run_of_chunks(
     Args:
         results: the chunks by query_id, or a list of lists, whose query_ids are the positions from ``"0"``.
         doc_id: the key of the dict or of the metadata that names the document, or a function that takes a
-            chunk and returns the name. By default ``'corpus_id'`` for dicts, ``'source'`` for documents of
-            LangChain and ref_doc_id for nodes.
+            chunk and returns the name. By default ``'corpus_id'`` or ``'doc_id'`` for dicts, ``'source'`` for
+            documents of LangChain and ref_doc_id for nodes.
         tokens: a function that counts the tokens of a text; adds the column tokens with those of the chunk
             (page_content of a document, text of a node; text, content or page_content of a dict), for
             measures with ``unit='tokens'``.
@@ -289,12 +290,23 @@ def _chunk(given: Node) -> Any:
     return getattr(chunk, "node", chunk)
 
 
+def _span_of_dict(chunk: Node) -> tuple[int, int]:
+    """Return start and length of a chunk from its ends, or from its start and its length."""
+    if "start_index" in chunk or "end_index" in chunk:
+        return indexed_span(chunk)
+    if "start" in chunk and "length" in chunk:
+        return chunk["start"].whole(), chunk["length"].whole()
+    keys = ", ".join(map(short_repr, chunk.value)) or "none"
+    raise chunk.error(f"needs start_index and end_index, or start and length; the keys found are {keys}")
+
+
 def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
     """Return document, start and length of a chunk."""
     chunk = _chunk(given)
     if isinstance(chunk, Mapping):
-        metadata, own = Node(chunk, given.place), "corpus_id"
-        start, length = indexed_span(metadata)
+        metadata = Node(chunk, given.place)
+        own = "doc_id" if "doc_id" in chunk and "corpus_id" not in chunk else "corpus_id"
+        start, length = _span_of_dict(metadata)
     elif hasattr(chunk, "page_content"):
         metadata, own = Node(chunk.metadata, f"{given.place}: metadata"), "source"
         at = metadata["start_index"]
@@ -309,8 +321,9 @@ def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
         metadata, own = Node({"ref_doc_id": chunk.ref_doc_id, **chunk.metadata}, given.place), "ref_doc_id"
     else:
         raise given.error(
-            f"is {short_repr(chunk)}; it must be a dict with start_index and end_index, a document with "
-            "page_content and metadata, or a node with start_char_idx and end_char_idx"
+            f"is {short_repr(chunk)}; it must be a dict with start_index and end_index, or start and "
+            "length, a document with page_content and metadata, or a node with start_char_idx and "
+            "end_char_idx"
         )
     found = name(chunk) if callable(name) else metadata[own if name is None else name].value
     try:

@@ -228,7 +228,7 @@ def test_a_passage_behind_the_end_is_kept_or_an_error():
     problem = "topic '1', document 'b' .row 1.: the passage 5:6 ends behind its document, which has length 10"
     with pytest.raises(InputError, match=problem):
         ir_graded.evaluate("CharP", JUDGED, run, lengths=ends, beyond="raise")
-    with pytest.raises(InputError, match=f"run 'bad': run: {problem}"):
+    with pytest.raises(InputError, match=f"run 'bad': {problem}"):
         ir_graded.evaluate("CharP", JUDGED, {"good": run[:1], "bad": run}, lengths=ends, beyond="raise")
 
 

@@ -1,6 +1,7 @@
 """The recipes of the guide run with the libraries that they are for, where these are installed."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -50,6 +51,7 @@ def assert_ranked(scores):
 def model(tmp_path_factory):
     """A transformer with random weights."""
     library("sentence_transformers", "sentence-transformers")
+    import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel, BertTokenizerFast
@@ -57,18 +59,30 @@ def model(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("model"))
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    torch.manual_seed(0)
     BertModel(BertConfig(vocab_size=len(names), **sizes)).save_pretrained(folder)
     BertTokenizerFast(vocab={name: at for at, name in enumerate(names)}).save_pretrained(folder)
     return SentenceTransformer(modules=[Transformer(folder), Pooling(8)], device="cpu")
+
+
+#: Options of the trainers that do not change what a recipe does.
+QUIET = {"report_to": [], "use_cpu": True, "disable_tqdm": True}
+
+
+def assert_best_is_loaded(found, column):
+    """The trainer loaded the checkpoint with the highest score."""
+    state = found["trainer"].state
+    history = [line[f"eval_{column}"] for line in state.log_history if f"eval_{column}" in line]
+    assert min(history) < max(history), history
+    assert state.best_metric == max(history)
+    assert found["metrics"][column] == pytest.approx(max(history))
 
 
 def test_recipe_for_sentence_transformers(model, tmp_path, monkeypatch):
     from datasets import Dataset
     from sentence_transformers.sentence_transformer import losses, trainer, training_args
 
-    args = training_args.SentenceTransformerTrainingArguments(
-        str(tmp_path), num_train_epochs=1, eval_strategy="epoch", report_to=[], use_cpu=True
-    )
+    options = {"num_train_epochs": 4, "learning_rate": 0.05, **QUIET}
     pairs = Dataset.from_dict(
         {"anchor": ["red car", "blue sky"], "positive": ["the red car", "the blue sky"]}
     )
@@ -77,21 +91,25 @@ def test_recipe_for_sentence_transformers(model, tmp_path, monkeypatch):
         tmp_path,
         monkeypatch,
         SentenceTransformerTrainer=trainer.SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments=partial(
+            training_args.SentenceTransformerTrainingArguments, **options
+        ),
         loss=losses.MultipleNegativesRankingLoss(model),
         queries=QUERIES,
         corpus=CORPUS,
         qrels=QRELS,
-        args=args,
         pairs=pairs,
         model=model,
     )
     assert list(found["metrics"]) == ["dev_nDCG@10", "dev_Q"]
     assert any("eval_dev_Q" in line for line in found["trainer"].state.log_history)
+    assert_best_is_loaded(found, "dev_nDCG@10")
     assert len([*(tmp_path / "results").glob("*_dev_results.csv")]) == 1
 
 
 def test_recipe_for_cross_encoders(tmp_path, monkeypatch):
     library("sentence_transformers", "sentence-transformers")
+    import torch
     from datasets import Dataset
     from sentence_transformers import CrossEncoder
     from sentence_transformers.cross_encoder import losses, trainer, training_args
@@ -101,18 +119,11 @@ def test_recipe_for_cross_encoders(tmp_path, monkeypatch):
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
     config = BertConfig(vocab_size=len(names), num_labels=1, **sizes)
+    torch.manual_seed(0)
     BertForSequenceClassification(config).save_pretrained(folder)
     BertTokenizerFast(vocab={name: at for at, name in enumerate(names)}).save_pretrained(folder)
     cross_encoder = CrossEncoder(folder, num_labels=1, device="cpu")
-    args = training_args.CrossEncoderTrainingArguments(
-        str(tmp_path / "training"),
-        num_train_epochs=2,
-        eval_strategy="epoch",
-        save_strategy="epoch",
-        load_best_model_at_end=True,
-        report_to=[],
-        use_cpu=True,
-    )
+    options = {"num_train_epochs": 4, "learning_rate": 0.05, **QUIET}
     columns = {"query": ["red car", "blue sky"], "text": ["the red car", "green tree"], "label": [1.0, 0.0]}
     found = run_recipe(
         "cross-encoder",
@@ -120,18 +131,17 @@ def test_recipe_for_cross_encoders(tmp_path, monkeypatch):
         monkeypatch,
         ir_graded=ir_graded,
         CrossEncoderTrainer=trainer.CrossEncoderTrainer,
+        CrossEncoderTrainingArguments=partial(training_args.CrossEncoderTrainingArguments, **options),
         loss=losses.BinaryCrossEntropyLoss(cross_encoder),
         queries=QUERIES,
         corpus=CORPUS,
         qrels=QRELS,
         run={topic: dict.fromkeys(CORPUS, 1.0) for topic in QUERIES},
-        args=args,
         pairs=Dataset.from_dict(columns),
         model=cross_encoder,
     )
     assert list(found["metrics"]) == ["dev_nERR(max_rel=2)@10", "dev_Q"]
-    best = found["trainer"].state.best_metric
-    assert best == pytest.approx(found["metrics"]["dev_nERR(max_rel=2)@10"])
+    assert_best_is_loaded(found, "dev_nERR(max_rel=2)@10")
 
 
 def test_recipe_for_lightning(tmp_path, monkeypatch):

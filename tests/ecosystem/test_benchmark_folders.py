@@ -253,9 +253,9 @@ def test_results_of_mteb_are_scores_of_tasks(results):
 
 def test_measures_have_their_names_in_mteb(tmp_path):
     keys = ("ndcg", "map", "recall", "precision", "mrr", "hit_rate")
-    result(tmp_path / "model", "SciFact", [{f"{key}_at_5": float(at) for at, key in enumerate(keys)}])
+    result(tmp_path / "model", "SciFact", [{f"{key}_at_5": at / 8 for at, key in enumerate(keys)}])
     found = Scores.from_mteb(tmp_path, ["nDCG@5", "AP@5", "R@5", "P@5", "RR@5", "Success@5"])
-    assert found.values.ravel().tolist() == [0, 1, 2, 3, 4, 5]
+    assert (8 * found.values).ravel().tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_tasks_are_the_topics_of_statistics(results):
@@ -289,21 +289,82 @@ def test_wrong_results_of_mteb_are_rejected(results):
         Scores.from_mteb(results, "R@5")
     with pytest.raises(FileFormatError, match=r"NFCorpus.json: no split 'dev', only 'test'$"):
         Scores.from_mteb(results, split="dev")
-    with pytest.raises(InputError, match="abc: no result of 'Quora'; give tasks= with those"):
-        Scores.from_mteb(results, tasks=["SciFact", "Quora"])
-    with pytest.raises(InputError, match="no results of MTEB"):
-        Scores.from_mteb(results, tasks=["Quora"])
+    for tasks in (["SciFact", "Quora"], "Quora"):
+        with pytest.raises(
+            InputError, match=r"for tasks='Quora'; there are results of 'NFCorpus', 'SciFact', 'XPQA'$"
+        ):
+            Scores.from_mteb(results, tasks=tasks)
+    with pytest.raises(ParameterError, match=r"^tasks=\[\] names no task; leave it out"):
+        Scores.from_mteb(results, tasks=[])
     result(folder, "Extra", [means_of(0.5)])
     with pytest.raises(InputError, match=r"org__small.abc: no result of 'Extra'; give tasks="):
         Scores.from_mteb(results)
-    result(folder, "SciFact", [means_of(float("nan"))])
-    with pytest.raises(InputError, match="run 'org/large', topic 'SciFact', measure nDCG@10: the sc"):
-        Scores.from_mteb(results, tasks=["SciFact"])
     written(folder, "Old.json", {"mteb_dataset_name": "Old", "test": {"ndcg_at_10": 0.5}})
     with pytest.raises(FileFormatError, match=r"Old.json: results of MTEB before 1.11"):
         Scores.from_mteb(results)
     (folder / "Broken.json").write_text("{")
     with pytest.raises(FileFormatError, match=r"Broken.json: not JSON"):
+        Scores.from_mteb(results)
+
+
+@pytest.mark.parametrize(
+    ("value", "printed"),
+    [
+        (None, "null"),
+        ("0.5", '"0.5"'),
+        (True, "true"),
+        ([1], r"\[1\]"),
+        (float("nan"), "NaN"),
+        (55.3, "55.3"),
+        (-0.1, "-0.1"),
+    ],
+)
+def test_a_mean_of_mteb_that_is_not_a_share_is_rejected(results, value, printed):
+    result(results / "org__large" / "abc", "SciFact", [means_of(value)])
+    message = (
+        rf"SciFact.json: split 'test', subset 'default': ndcg_at_10 is {printed}; expected a number "
+        "from 0 to 1; leave the task out with tasks=, or evaluate it again$"
+    )
+    with pytest.raises(FileFormatError, match=message):
+        Scores.from_mteb(results)
+    assert Scores.from_mteb(results, tasks=["NFCorpus"]).runs == ("org/large", "org/small")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"scores": None}, "SciFact.json: scores is null; expected an object with splits"),
+        ({"scores": [{"ndcg_at_10": 0.5}]}, r"scores is \[\{.*\}\]; expected an object with splits"),
+        ({"scores": {"test": []}}, r"split 'test' is \[\]; expected a list with an object for each subset"),
+        ({"scores": {"test": None}}, "split 'test' is null; expected a list"),
+        ({"scores": {"test": [None]}}, r"split 'test' is \[null\]; expected a list"),
+        ({"scores": {"test": {"default": 0.5}}}, r"split 'test' is \{.*\}; expected a list"),
+        ({"task_name": None, "scores": {}}, "SciFact.json: task_name is null; expected a string"),
+    ],
+)
+def test_results_of_mteb_of_another_shape_are_rejected(results, content, message):
+    written(results / "org__large" / "abc", "SciFact.json", {"task_name": "SciFact", **content})
+    with pytest.raises(FileFormatError, match=message):
+        Scores.from_mteb(results)
+
+
+def test_models_with_other_subsets_of_a_task_are_rejected(results):
+    for model, languages in (("large", ["en"]), ("small", ["en", "de"])):
+        subsets = [means_of(0.5, hf_subset=one) for one in languages]
+        result(results / f"org__{model}" / "abc", "XPQA", subsets)
+    message = (
+        r"^task 'XPQA': .*org__large.abc.XPQA.json has the subsets 'en', and .*org__small.abc.XPQA.json has "
+        "'de', 'en'; evaluate the same subsets"
+    )
+    with pytest.raises(InputError, match=message):
+        Scores.from_mteb(results)
+    result(results / "org__large" / "abc", "XPQA", subsets[::-1])
+    assert Scores.from_mteb(results, tasks="XPQA").values.tolist() == [[[0.5], [0.5]]]
+
+
+def test_a_file_of_a_model_of_another_shape_is_rejected(results):
+    written(results / "org__small" / "abc", "model_meta.json", None)
+    with pytest.raises(FileFormatError, match=r"model_meta.json: the file holds null; expected an object"):
         Scores.from_mteb(results)
 
 

@@ -181,6 +181,14 @@ def test_scores_of_lists_load_no_torch():
     assert output == "0.5 set()\n"
 
 
+@pytest.mark.parametrize("empty", [[], np.zeros(0), np.zeros((0, 3))])
+def test_an_empty_batch_adds_nothing(empty):
+    metric = RankingMetric("RR")
+    metric.update([0.5, 0.4], [0, 1], [0, 0])
+    metric.update(empty, empty, [])
+    assert metric.compute() == 0.5
+
+
 # ---------------------------------------------------------------------------------------- torchmetrics
 
 
@@ -278,35 +286,114 @@ def test_shapes_are_checked_when_a_batch_is_given():
         metric.compute()
 
 
+@pytest.mark.usefixtures("library")
+def test_tensors_that_change_after_update_do_not_change_the_value():
+    import torch
+
+    metric = torchmetrics.GradedRankingMetric("RR")
+    given = torch.tensor([0.9, 0.5]), torch.tensor([0.0, 1.0], dtype=torch.float64), torch.tensor([1, 1])
+    metric.update(*given)
+    for one, further in zip(given, ([0, 1], [1, 0], [1, 2]), strict=True):
+        one.copy_(torch.tensor(further))
+    assert metric.compute().item() == 0.5
+
+
+@pytest.mark.usefixtures("library")
+def test_lists_and_arrays_are_accepted():
+    import torch
+
+    rows = [[0.9, 0.5, 0.1], [0.3, 0.2, 0.1]], [[0, 1, 9], [1, 0, 0]], [1, 2], [[1, 1, 0], [1, 1, 1]]
+    metrics = [torchmetrics.GradedRankingMetric("nDCG") for _ in range(3)]
+    for metric, form in zip(metrics, (list, np.array, torch.tensor), strict=True):
+        metric.update(*map(form, rows[:3]), mask=form(rows[3]))
+        metric.update([], [], [])
+    assert len({metric.compute().item() for metric in metrics}) == 1
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("name", ["mask", "retrieved"])
+def test_flags_other_than_zero_and_one_are_rejected(name):
+    import torch
+
+    metric = torchmetrics.GradedRankingMetric("RR")
+    for wrong in ([1, 2], [0.5, 1.0], [-100, 1]):
+        with pytest.raises(InputError, match=f"{name} holds other values than True and False, or 1 and 0"):
+            metric.update(
+                torch.rand(2), torch.tensor([0, 1]), torch.tensor([1, 1]), **{name: torch.tensor(wrong)}
+            )
+
+
+@pytest.mark.usefixtures("library")
+def test_wrong_types_are_rejected_when_a_batch_is_given():
+    import torch
+
+    metric, flat = torchmetrics.GradedRankingMetric("RR"), torch.tensor([1, 1])
+    with pytest.raises(InputError, match=r"indexes holds torch\.float32; it must hold whole numbers"):
+        metric.update(torch.rand(2), flat, flat.float())
+    with pytest.raises(InputError, match=r"preds holds torch\.complex64"):
+        metric.update(torch.rand(2, dtype=torch.complex64), flat, flat)
+    with pytest.raises(InputError, match="preds holds <U1; it must hold numbers"):
+        metric.update(["a", "b"], flat, flat)
+    metric.update(torch.rand(2), torch.tensor([1, 2**60]), flat)
+    with pytest.raises(InputError, match=r"target\[1\] is inf; a level must be a finite number"):
+        metric.compute()
+
+
+def distributed_values(batches):
+    """The values that two processes compute, of which each has the batches that a dict gives by rank."""
+    script = (
+        f"BATCHES = {batches!r}"
+        + """
+import os, socket, warnings
+warnings.simplefilter("ignore")
+import torch, torch.distributed as distributed, torch.multiprocessing as multiprocessing
+from ecosystem.test_metric import documents, tensors
+from ir_graded import InputError
+from ir_graded.torchmetrics import GradedRankingMetric
+
+def work(rank, port):
+    warnings.simplefilter("ignore")
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    distributed.init_process_group("gloo", rank=rank, world_size=2)
+    scores, level, topic, retrieved = tensors(documents(7, topics=4))
+    metric = GradedRankingMetric("Q")
+    for start, stop in BATCHES[rank]:
+        part = slice(start, stop)
+        # Processes need not have the same types.
+        metric.update(scores[part].to(torch.float64 if rank else torch.float32), level[part].to(
+            torch.int32 if rank else torch.int64), topic[part].int(), retrieved=retrieved[part].int())
+    try:
+        print(repr(metric.compute().item()), flush=True)
+    except InputError as error:
+        print("InputError", flush=True)
+    distributed.destroy_process_group()
+
+with socket.socket() as found:
+    found.bind(("127.0.0.1", 0))
+    port = found.getsockname()[1]
+multiprocessing.start_processes(work, (port,), nprocs=2, start_method="fork")
+"""
+    )
+    return python(script, PYTHONPATH=os.pathsep.join(sys.path)).split()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("library")
-def test_two_processes_have_the_value_of_all_batches():
-    given = documents(7, topics=4)
-    (expected,) = evaluated(*given, None, ["Q"])
-    output = python(
-        """
-        import os, socket, sys, warnings
-        warnings.simplefilter("ignore")
-        import torch, torch.distributed as distributed, torch.multiprocessing as multiprocessing
-        from ecosystem.test_metric import documents, tensors
-        from ir_graded.torchmetrics import GradedRankingMetric
+@pytest.mark.parametrize(
+    "batches",
+    [
+        [[(0, 5), (5, 20)], [(20, None)]],
+        [[(0, None)], []],
+        [[], [(0, 9), (9, None)]],
+        [[(0, None)], [(0, 0)]],
+    ],
+)
+def test_two_processes_have_the_value_of_all_batches(batches):
+    (expected,) = evaluated(*documents(7, topics=4), None, ["Q"])
+    assert distributed_values(batches) == [repr(expected)] * 2
 
-        def work(rank, port):
-            warnings.simplefilter("ignore")
-            os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-            distributed.init_process_group("gloo", rank=rank, world_size=2)
-            scores, level, topic, retrieved = tensors(documents(7, topics=4))
-            metric = GradedRankingMetric("Q")
-            for part in (slice(0, 5), slice(5, 20)) if rank == 0 else (slice(20, None),):
-                metric.update(scores[part], level[part], topic[part], retrieved=retrieved[part])
-            print(repr(metric.compute().item()), flush=True)
-            distributed.destroy_process_group()
 
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = found.getsockname()[1]
-        multiprocessing.start_processes(work, (port,), nprocs=2, start_method="fork")
-        """,
-        PYTHONPATH=os.pathsep.join(sys.path),
-    )
-    assert output.split() == [repr(expected)] * 2
+@pytest.mark.slow
+@pytest.mark.usefixtures("library")
+def test_two_processes_without_batches_raise_an_error():
+    assert distributed_values([[], []]) == ["InputError"] * 2

@@ -245,8 +245,8 @@ def test_topics_of_one_run_are_left_out_with_a_warning():
     [
         ({"1": {"a": 1.0}}, {"2": {"a": 1.0}}, NoSharedTopicsError, "'run' has '1', 'other' has '2'"),
         ({"1": {"a": 1.0}}, {"1": {}}, NoSharedTopicsError, "'other' has none"),
-        ({"1": {"a": 1.0}}, {"1": {"a": None}}, InputError, "run 'other': run: topic '1', document 'a'"),
-        ({"1": {"a": "x"}}, {"1": {"a": 1.0}}, InputError, "run 'run': run:"),
+        ({"1": {"a": 1.0}}, {"1": {"a": None}}, InputError, "run 'other': topic '1', document 'a'"),
+        ({"1": {"a": "x"}}, {"1": {"a": 1.0}}, InputError, "run 'run': topic"),
         ({"1": {"a": 1.0}, "2": 3}, {"1": {"a": 1.0}}, InputError, "expected a dict from doc_id to score"),
         ({"x": {"1": {"a": 1.0}}, "y": {"1": {"a": 1.0}}}, {}, InputError, "run: expected one run, found 2"),
     ],
@@ -258,7 +258,7 @@ def test_runs_that_cannot_be_compared_are_rejected(one, other, error, part):
 def test_a_document_that_appears_twice_is_rejected():
     rows = pd.DataFrame([("1", "a", 2.0), ("1", "a", 1.0)], columns=["query_id", "doc_id", "score"])
     message = error_message(InputError, ir_graded.rbo, {"1": {"a": 1.0}}, rows)
-    assert "run 'other': run: topic '1', document 'a' appears twice" in message
+    assert "run 'other': topic '1', document 'a' appears twice" in message
 
 
 @pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, np.nan, "0.9", None, True])

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -447,7 +448,58 @@ def test_the_measures_and_qrels_are_checked_before_a_pipeline_runs():
         ir_graded.evaluate("P-mesure", QRELS, {"p": pipeline}, topics=TOPICS)
     with pytest.raises(ir_graded.InputError, match="no column"):
         ir_graded.evaluate("Q", QRELS[["qid"]], {"p": pipeline}, topics=TOPICS)
+    with pytest.raises(FileNotFoundError, match=r"missing\.run"):
+        ir_graded.evaluate("Q", QRELS, {"p": pipeline, "file": "missing.run"}, topics=TOPICS)
+    with pytest.raises(FileNotFoundError, match=r"missing\.run"):
+        ir_graded.evaluate("Q", QRELS, {"p": pipeline, "file": Path("missing.run")}, topics=TOPICS)
     assert not pipeline.seen
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        (TOPICS.iloc[[0, 1, 0]], r"^topics: qid '1' appears twice; keep one of the rows$"),
+        (TOPICS[:0], r"^topics: the frame has no rows"),
+        ({}, r"^topics: the frame has no rows"),
+        (TOPICS[["qid", "qid", "query"]], r"^topics: expected a frame .* found \['qid', 'qid', 'query'\]$"),
+        (TOPICS["qid"], "^topics: expected a frame of pandas or Polars .* found a Series$"),
+    ],
+)
+def test_wrong_topics_are_rejected_before_a_pipeline_runs(topics, message):
+    pipeline = Recorder()
+    with pytest.raises(ir_graded.InputError, match=message):
+        ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
+    assert not pipeline.seen
+
+
+def test_topics_may_be_a_frame_of_polars():
+    import polars as pl
+
+    pipeline = Recorder()
+    for topics in (pl.DataFrame(TOPICS.to_dict("list")), TOPICS.assign(rows=1)):
+        found = ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
+        assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+    pd.testing.assert_frame_equal(pipeline.seen[0], TOPICS)
+
+
+def test_an_error_of_a_pipeline_names_the_run():
+    class Broken(pt.Transformer):
+        def transform(self, topics):
+            return topics[["docno"]]
+
+    with pytest.raises(
+        ir_graded.InputError, match=r"^run 'broken': the pipeline failed: KeyError: "
+    ) as caught:
+        ir_graded.evaluate("Q", QRELS, {**pipelines(), "broken": Broken()}, topics=TOPICS)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_an_error_of_one_of_several_runs_names_it_once():
+    twice = pd.concat([frame(FIRST)] * 2)
+    with pytest.raises(ir_graded.InputError, match=r"^run 'twice': topic '1', document '.' appears twice"):
+        ir_graded.evaluate("Q", QRELS, {"first": frame(FIRST), "twice": twice})
+    with pytest.raises(ir_graded.InputError, match=r"^run 'other' and the qrels share no topic"):
+        ir_graded.evaluate("Q", QRELS, {"first": frame(FIRST), "other": {"x": {"a": 1.0}}})
 
 
 def test_pipelines_with_passages_and_lengths():
@@ -474,17 +526,25 @@ def test_pipelines_with_passages_and_lengths():
     ],
     ids=["evaluate", "compare_runs", "unjudged", "explain", "report", "rbo", "pool"],
 )
-def test_pipelines_without_topics_are_rejected(call):
-    with pytest.raises(ir_graded.InputError, match=r"is a pipeline: give evaluate its topics, topics=frame"):
+def test_pipelines_without_topics_are_rejected(call, request):
+    with pytest.raises(
+        ir_graded.InputError, match=r"is a pipeline: give its results, pipeline.transform\(topics\)"
+    ) as caught:
         call({"p": systems()[0]})
+    # Other functions do not take topics.
+    assert ("topics=frame" in str(caught.value)) == (request.node.callspec.id == "evaluate")
 
 
 @pytest.mark.parametrize(
     ("runs", "topics", "message"),
     [
         ({"p": frame(FIRST)}, TOPICS, "^topics= is for pipelines, but no run is a pipeline"),
-        (pipelines(), TOPICS[["query"]], r"^topics: expected a pandas frame .* found \['query'\]$"),
-        (pipelines(), ["1"], r"^topics: expected a pandas frame .* found \['1'\]$"),
+        (
+            pipelines(),
+            TOPICS[["query"]],
+            r"^topics: expected a frame of pandas or Polars .* found \['query'\]$",
+        ),
+        (pipelines(), ["1"], r"^topics: expected a frame of pandas or Polars .* found \['1'\]$"),
         (pipelines(), TOPICS.assign(qid=[1, "1", "2", "3"]), "^topics: qid: 1 and '1' are the same as text"),
         (
             {"p": Recorder(("qid", "docno"))},
