@@ -97,7 +97,7 @@ class RunCoverage:
         """Return the coverage of a matched run; ``by_default`` as in :func:`note_on_ranks`."""
         found, names = matched.judged, judgments.names
         retrieved = int(np.count_nonzero(found.n_retrieved))
-        is_empty = matched.has_no_document(names) & (found.n_retrieved == 0)
+        is_empty = matched.has_no_document(names)
         lacks = (found.n_retrieved == 0) & ~is_empty
         missing, first_empty = (names[int(of.argmax())] if of.any() else None for of in (lacks, is_empty))
         judged, shares, examples = _all_judged(judgments, matched), None, ""

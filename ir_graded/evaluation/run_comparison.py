@@ -100,7 +100,7 @@ def compare_runs(
 
     def judged_share(matched: MatchedRun) -> tuple[Floats, Bools]:
         judged = matched.judged.from_level(request.judgments.levels, LOWEST_JUDGED)
-        lacks = (judged.n_retrieved == 0) & ~matched.has_no_document(request.judgments.names)
+        lacks = (matched.judged.n_retrieved == 0) & ~matched.has_no_document(request.judgments.names)
         return 1 - unjudged_share(judged, depths), lacks
 
     at = [*named].index(name)

@@ -74,11 +74,14 @@ class MatchedRun:
 
     def has_no_document(self, names: Sequence[str]) -> Bools:
         """Return whether the run has each topic, but without a document, as a response without hits."""
+        empty: Bools = self.judged.n_retrieved == 0
+        if not empty.any():
+            return empty
         if isinstance(self.run, Mapping):
-            topics = {as_text(topic) for topic, docs in list(self.run.items()) if not docs}
+            topics = {as_text(topic) for topic in list(self.run) if not self.run[topic]}
         else:
             topics = getattr(self.run, "without_rows", set[str]())
-        return np.array([name in topics for name in names], dtype=np.bool_)
+        return np.asarray(empty & [name in topics for name in names])
 
 
 def match_runs(

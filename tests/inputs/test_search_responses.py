@@ -4,7 +4,6 @@ import json
 import pickle
 import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import ir_measures
 import numpy as np
@@ -15,7 +14,6 @@ from helpers import assert_command_fails, run_command
 
 import ir_graded
 from ir_graded import CoverageWarning, FileFormatError, InputError, ParameterError
-from ir_graded.spark.files import prepared
 
 FILES = Path(__file__).parents[2] / "docs" / "files"
 IDS = ["red shoes", "oak table"]
@@ -327,10 +325,6 @@ def test_positions_that_cannot_rank_are_refused():
     first = ir_measures.define_byquery(lambda _, run: float(run.iloc[0]["score"]), name="First")
     with pytest.raises(InputError, match="measures that others define rank them by doc_id"):
         ir_graded.evaluate(["Q", first], qrels, frame)
-    names = ["query_id", "doc_id", "score", "position"]
-    spark = SimpleNamespace(columns=names, mapInArrow=None, isStreaming=False)
-    with pytest.raises(InputError, match="a DataFrame with the column position cannot be evaluated"):
-        prepared("run", spark, None)
     apart = frame.assign(score=-frame["position"].astype(float))
     assert ir_graded.evaluate(["Q", first], qrels, apart).runs == ("run",)
 

@@ -52,14 +52,6 @@ def test_runs_of_documents_in_dicts():
         assert mean("NuggetR", EXAMPLE, nothing) == 0
 
 
-def test_spark_refuses_nuggets_with_the_reason():
-    for measure in ("NuggetR@3", "U(of='nuggets')"):
-        with pytest.raises(ParameterError, match="needs the column iteration, which ir_graded"):
-            ir_graded.spark.evaluate(measure, None, None)
-    with pytest.raises(ParameterError, match="needs the column tokens, which ir_graded"):
-        ir_graded.spark.evaluate("CharR(budget=9,unit='tokens')", None, None)
-
-
 # ---------------------------------------------------------------------------------------- lists of nuggets
 
 LISTS = EXAMPLE[["query_id", "iteration", "importance"]].drop_duplicates()

@@ -119,12 +119,6 @@ def test_functions_without_strata_refuse_them(measure):
             call()
 
 
-def test_spark_refuses_them():
-    spark = pytest.importorskip("ir_graded.spark.evaluation", reason="PySpark is not installed")
-    with pytest.raises(ParameterError, match="xinfAP needs the strata of the pool"):
-        spark.evaluate(xinfAP, None, None)
-
-
 def test_intents_and_passages_are_refused():
     with pytest.raises(
         InputError, match=r"^I-rec@5 needs intents, and xinfAP strata: evaluate them separately"
