@@ -30,7 +30,7 @@ def every_classic():
 def complete(measure):
     """Return a measure with as few further parameters as it needs."""
     kind = type(measure)
-    some = [{}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10}, {"recall": 0.5}]
+    some = [{}, {"cutoff": 10}, {"rel": 1}, {"rel": 1, "cutoff": 10}, {"recall": 0.1}]
     some += [{"max_rel": 3}, {"max_rel": 3, "cutoff": 10}]
     takes = [params for params in some if params.keys() <= measure.SUPPORTED_PARAMS.keys()]
     return next(one for params in takes if is_computed(one := kind(**{**measure.params, **params})))

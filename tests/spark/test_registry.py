@@ -14,7 +14,7 @@ from ir_graded.errors import ParameterError
 from ir_graded.measures.classic import scorer_of
 from spark.spark_cases import complete, expected_table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.slow]
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
 from ir_graded.spark import evaluate  # noqa: E402
