@@ -23,8 +23,6 @@ from .judgments import Judgments, Lookup, comparable, numbers_of, unchanged
 _BATCH_ROWS = 1 << 18
 # In dicts with more documents than this, keys are checked one by one.
 _DEEPEST = 1 << 14
-# Up to this number of documents, checking each key is faster than preparing to check many.
-_MANY = 1 << 17
 
 
 def match_dicts(judgments: Judgments, run: Mapping[Any, Any], lowest: float) -> JudgedRun:
@@ -46,8 +44,6 @@ def _documents(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterable[t
     """Return topics of the run by number, with their documents, doc_ids as text."""
     # Check all at once first, since nearly all runs are valid and one call per topic is slow.
     runs = [docs for _, docs in found]
-    if sum(len(docs) for docs in runs if isinstance(docs, Mapping)) < _MANY:
-        return _checked(judgments, found)
     if set(map(type, runs)) <= {dict} and set(map(getsizeof, runs)) <= _sizes_with_text_only():
         return found
     return _checked(judgments, found)
@@ -79,8 +75,10 @@ def _sizes_with_text_only() -> frozenset[int]:
     for key in (str, int):
         growing: dict[Any, None] = {}
         sizes.append(set())
-        for number in range(_DEEPEST):
-            growing[key(number)] = None
+        # A dict doubles its size, so that some number of each of its sizes is among these.
+        while len(growing) < _DEEPEST:
+            for number in range(len(growing), len(growing) * 5 // 4 + 1):
+                growing[key(number)] = None
             sizes[-1].add(getsizeof(growing))
     return frozenset(sizes[0] - sizes[1])
 
