@@ -49,7 +49,7 @@ def seconds_of_family() -> float:
 def spark_calls(folder: Path) -> Iterator[tuple[Callable[[], object], Callable[[], object]]]:
     """Yield our call and a plain job on an equal table: sorted parts, Python on each topic, a sum."""
     os.environ |= {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-    spark_scaling.write(folder, 0.1, passages=False)
+    spark_scaling.write(folder, 0.1, passages=False, intents=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of PySpark, about versions of pandas
         from pyspark.sql import SparkSession
