@@ -12,7 +12,6 @@ from typing import Any
 from ir_graded.core.facets import convention_of
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr, shortened
 
-from .text import check_path
 from .values import text_ids
 
 #: Tables of scores that ``pyterrier.Experiment`` writes into ``save_dir``, and the JSON of means of BEIR.
@@ -125,9 +124,9 @@ def _holds_scores(file: Path) -> bool:
 
 def qrels_file(source: Any) -> Any:
     """Return ``qrels/test.tsv`` of a folder of BEIR, and anything but a folder unchanged."""
-    if not isinstance(source, (str, os.PathLike)):
+    # The reader rejects other paths, such as bytes, and paths that no file can have, which are not folders.
+    if not isinstance(source, (str, os.PathLike)) or not isinstance(os.fspath(source), str):
         return source
-    check_path(source)
     if not source or not Path(source).is_dir():
         return source
     files = {file.name: file for file in sorted(Path(source, "qrels").glob("*.tsv"))}
