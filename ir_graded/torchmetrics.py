@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from .errors import GradedError, InputError
-from .evaluation.arrays import numbers_of
+from .evaluation.arrays import LARGEST_WHOLE, numbers_of
 from .evaluation.metric import RankingMetric
 
 try:
@@ -20,8 +20,6 @@ except ImportError:  # the documentation needs the class only
 
 __all__ = ["GradedRankingMetric"]
 
-#: Above it, doubles do not hold all whole numbers.
-_LARGEST_WHOLE = 2**53
 _STATES = ("preds", "target", "indexes", "retrieved")
 
 
@@ -133,7 +131,7 @@ class GradedRankingMetric(Metric):
         found = values.to(dtype, copy=True)
         if name == "target" and values.dtype == torch.int64:
             # compute rejects infinite levels; a check here would wait for the device.
-            found.masked_fill_(values > _LARGEST_WHOLE, torch.inf)
+            found.masked_fill_(values > LARGEST_WHOLE, torch.inf)
         return found if here else found.to(self.device)
 
     def compute(self) -> Any:

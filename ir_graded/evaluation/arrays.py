@@ -29,7 +29,7 @@ from .ties import DefaultTies
 #: Order of documents with equal scores: by position in the row, since rows have no doc_ids.
 BY_POSITION = "position"
 #: Largest number up to which doubles represent every whole number.
-_LARGEST_WHOLE = 2**53
+LARGEST_WHOLE = 2**53
 #: Whole levels below this are counted instead of sorted.
 _FEW_LEVELS = 1024
 #: Number of documents that are scored at a time.
@@ -220,10 +220,10 @@ def flags_of(name: str, flags: Any, shape: tuple[int, ...], of: str = "relevance
 
 def check_levels(name: str, level: npt.NDArray[Any], present: Bools, lowest: float = 0) -> None:
     """Raise InputError if a level is too low, not finite, or a whole number that doubles cannot hold."""
-    if not level.size or (level.min() >= max(lowest, -_LARGEST_WHOLE) and level.max() <= _LARGEST_WHOLE):
+    if not level.size or (level.min() >= max(lowest, -LARGEST_WHOLE) and level.max() <= LARGEST_WHOLE):
         return  # not reached with NaN
     with np.errstate(invalid="ignore"):
-        beyond = level > _LARGEST_WHOLE if level.dtype.kind in "iu" else np.isinf(level)
+        beyond = level > LARGEST_WHOLE if level.dtype.kind in "iu" else np.isinf(level)
         wrong = present & (~(level >= lowest) | beyond)
     if wrong.any():
         at, limit = np.argwhere(wrong)[0].tolist(), " >= 0" if lowest == 0 else ""

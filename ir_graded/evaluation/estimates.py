@@ -184,7 +184,7 @@ def score_estimates(
 ) -> ScoreEstimates:
     """Estimate the scores of a completely judged pool from a random sample of it, with standard errors.
 
-    Each judged document of inclusion probability ``pi`` stands for ``w = 1 / pi`` documents of the pool. With
+    Each judged document of inclusion probability ``pi`` has the weight ``w = 1 / pi``. With
     rank r, relevance x and gain g of a document, e above d, and ``R^ = sum of w x`` over judged documents::
 
         AP    1/R^ * sum over d of w x (1 + sum over e of w x) / r

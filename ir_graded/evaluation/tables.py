@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ir_graded.meta.intervals import ConfidenceIntervals
     from ir_graded.meta.options import Seed
 
-#: Number of digits that stands for all digits.
+#: Value of ``digits`` for all digits.
 ALL_DIGITS = -1
 #: Decimal places by default.
 DIGITS = 4

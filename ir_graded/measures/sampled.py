@@ -262,7 +262,7 @@ class _infNDCG(SampledMeasure):
     NAME = "infNDCG"
     PRETTY_NAME = "Inferred normalised discounted cumulative gain"
     LACKS = {
-        "ideal": "a list with documents of the pool that were not judged stands for more documents",
+        "ideal": "unjudged documents of the pool in the list raise the weights of the judged ones",
         "swap": "the documents of the pool in the first 1000 ranks change if the swap is at rank 1000",
         "exchange": "a further judged document lowers the weight of all in its stratum",
     }
