@@ -44,14 +44,16 @@ from .evaluation.unjudged import (
     unjudged as unjudged,
 )
 from .evaluation.verification import Verification as Verification, verify as verify
+from .io.annotations import (
+    with_groups as with_groups,
+    with_intents as with_intents,
+    with_nuggets as with_nuggets,
+)
 from .io.assignments import read_assignments as read_assignments
 from .io.sources import (
     level_definitions as level_definitions,
     read_qrels as read_qrels,
     read_run as read_run,
-    with_groups as with_groups,
-    with_intents as with_intents,
-    with_nuggets as with_nuggets,
 )
 from .measures.answers import *
 from .measures.base import *

@@ -25,19 +25,18 @@ from ir_graded.evaluation.run_comparison import (
 )
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import in_markdown
-from ir_graded.io.sources import find_run, is_file, named_runs
+from ir_graded.io.run_names import find_run, named_runs
+from ir_graded.io.sources import is_file
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta.differences import (
-    BELOW_MINIMUM,
     FAILING,
     VERDICTS,
     Differences,
-    Minima,
     NothingToLoseWarning,
     differences,
-    minima,
     p_text,
 )
+from ir_graded.meta.minima import BELOW_MINIMUM, Minima, minima
 from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 

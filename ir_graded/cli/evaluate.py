@@ -18,7 +18,7 @@ from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import with_comment
 from ir_graded.evaluation.unjudged import score_bounds
 from ir_graded.evaluation.verification import verify as verified
-from ir_graded.io.sources import find_run
+from ir_graded.io.run_names import find_run
 from ir_graded.meta.matrix import number_of
 
 from . import options

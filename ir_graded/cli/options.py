@@ -20,14 +20,8 @@ from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.formats import are_small
-from ir_graded.io.sources import (
-    add_intents,
-    add_nuggets,
-    named_runs,
-    runs_of_arguments,
-    table_of,
-    with_groups,
-)
+from ir_graded.io.run_names import named_runs, runs_of_arguments
+from ir_graded.io.sources import table_of
 from ir_graded.io.text import read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -290,6 +284,10 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
         if not name or not file or name in files:
             raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
+    if not files and intents is None and nuggets is None:
+        return qrels
+    from ir_graded.io.annotations import add_intents, add_nuggets, with_groups
+
     judged: Any = with_groups(qrels, files) if files else qrels
     judged = judged if intents is None else add_intents(judged, intents)
     if nuggets is None:

@@ -19,7 +19,7 @@ from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.evaluation.pools import pool as pooled
 from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.assignments import is_assignments
-from ir_graded.io.sources import named_runs
+from ir_graded.io.run_names import named_runs
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources

@@ -15,15 +15,8 @@ from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.experiments import collections_in, runs_of_collection, search
-from ir_graded.io.sources import (
-    add_intents,
-    add_nuggets,
-    check_found,
-    ensure_rereadable,
-    named_runs,
-    passage_table,
-    table_of,
-)
+from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import check_found, ensure_rereadable, passage_table, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
@@ -335,6 +328,8 @@ class Request:
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels
         if intents is not None:
+            from ir_graded.io.annotations import add_intents
+
             self.origin.add("qrels", "", judged := add_intents(qrels, intents))
         judged = self._prepared(judged, nuggets, lengths, beyond)
         judged.require_topics("evaluate")
@@ -353,6 +348,8 @@ class Request:
         """Return the qrels with the nuggets, prepared."""
         judged = qrels
         if nuggets is not None:
+            from ir_graded.io.annotations import add_nuggets
+
             judged, note = add_nuggets(judged, nuggets)
             self.origin.add("qrels", "", judged)
             if note:

@@ -18,7 +18,8 @@ from ir_graded.core.segments import Bools, Floats, Ints, whole_total
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.io.assignments import is_assignments, nugget_assignments
 from ir_graded.io.lengths import end_check, read_lengths
-from ir_graded.io.sources import ensure_rereadable, named_runs, table_of
+from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import ensure_rereadable, table_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.parsing import read_measures
 from ir_graded.measures.stopping import safe_divide

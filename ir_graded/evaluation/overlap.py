@@ -14,7 +14,8 @@ from ir_graded._utils.results import Result
 from ir_graded.core.overlap import TIES, VALUES, Overlaps, RankedLists
 from ir_graded.core.segments import Floats, Ints, exact_sum
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
-from ir_graded.io.sources import is_path_or_dataset_id, named_runs
+from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.matching.judgments import Judgments, comparable
 from ir_graded.matching.match import table_of_run
 from ir_graded.meta.options import statistic

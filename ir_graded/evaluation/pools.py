@@ -10,7 +10,7 @@ import numpy as np
 
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.io.sources import named_runs
+from ir_graded.io.run_names import named_runs
 from ir_graded.matching.judgments import comparable
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.meta.options import OPTIONS, Number, Seed, generator, statistic

@@ -14,7 +14,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids, printable
-from ir_graded.io.sources import named_runs
+from ir_graded.io.run_names import named_runs
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments, comparable
 from ir_graded.matching.match import MatchedRun, table_of_run

@@ -13,13 +13,15 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
-from ir_graded.io.sources import find_run, is_file, is_path_or_dataset_id, load_dataset, named_runs
+from ir_graded.io.run_names import find_run, named_runs
+from ir_graded.io.sources import is_file, is_path_or_dataset_id, load_dataset
 from ir_graded.io.text import standard_input
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.differences import ALL_TOPICS, Differences, differences, topics_by_slice
+from ir_graded.meta.differences import Differences, differences
 from ir_graded.meta.matrix import DECIMALS
+from ir_graded.meta.topics import ALL_TOPICS, topics_by_slice
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
 from .evaluate import Request, in_order

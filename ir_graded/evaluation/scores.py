@@ -26,7 +26,7 @@ from ir_graded.errors import (
     short_repr,
 )
 from ir_graded.io.experiments import means_of_mteb
-from ir_graded.io.sources import find_run
+from ir_graded.io.run_names import find_run
 from ir_graded.io.values import text_ids
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
@@ -379,8 +379,8 @@ class Scores:
         frame.columns = self.names
         if weights is None:
             return frame
-        from ir_graded.meta.differences import weights_of
         from ir_graded.meta.matrix import check_arithmetic
+        from ir_graded.meta.topics import weights_of
 
         check_arithmetic(self.measures)
         of_topic = weights_of(self.query_ids, weights)

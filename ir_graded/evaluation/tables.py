@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.errors import GradedError, InputError, ParameterError, did_you_mean, printable, short_repr
-from ir_graded.io.sources import find_run
+from ir_graded.io.run_names import find_run
 
 if TYPE_CHECKING:
     from ir_graded.meta.differences import Differences
@@ -126,7 +126,7 @@ def _add_signs(
 
     ``sign_of`` gets the name of the other run, and whether the run is better.
     """
-    from ir_graded.meta.differences import ALL_TOPICS
+    from ir_graded.meta.topics import ALL_TOPICS
 
     if ALL_TOPICS in found.untestable:
         return False

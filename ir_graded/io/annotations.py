@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +17,7 @@ import polars as pl
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, PROBABILITY
 from ir_graded.core.segments import Floats
 from ir_graded.errors import (
+    CoverageWarning,
     InputError,
     NoSharedTopicsError,
     ParameterError,
@@ -24,6 +26,7 @@ from ir_graded.errors import (
 )
 
 from .assignments import IMPORTANCES, Nuggets, nugget_lists
+from .sources import qrels_frame, table_of
 from .table import (
     Table,
     as_strings,
@@ -44,6 +47,140 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 #: Pairs of ids, their values, and a function for the place of a row.
 _Rows = tuple[list[tuple[str, str]], list[Any], Callable[[int], str]]
+
+
+def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
+    """Add probabilities and types of intents to qrels, for measures such as ``D``.
+
+    Args:
+        qrels: qrels with intents, in any form of ``evaluate`` except a dict of dicts.
+        intents: ``{topic: {intent: probability}}``, ``{topic: {intent: (probability, 'nav')}}``, a frame with
+            the columns query_id, iteration, probability and optionally intent_type; or a file of lines
+            ``topic intent probability [inf|nav]``. Topics that are not in the qrels are ignored.
+
+    Returns:
+        A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
+        all others of the qrels; the probability of an intent that is not listed is NaN.
+
+    Raises:
+        InputError: the qrels have no intents, or the probabilities of a topic of the qrels are missing, not
+            valid, or do not sum to more than 0 and at most 1.001.
+        FileFormatError: a line of the file cannot be read.
+        OSError: the file cannot be opened.
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
+        >>> ir_graded.with_intents(qrels, {"1": {"x": 0.75, "y": (0.25, "nav")}}).T
+                        0     1
+        query_id        1     1
+        doc_id          a     b
+        relevance     2.0   1.0
+        iteration       x     y
+        probability  0.75  0.25
+        intent_type   inf   nav
+    """
+    return qrels_frame(add_intents(qrels, intents))
+
+
+def add_intents(qrels: Any, intents: Any) -> Table:
+    """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
+    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+    if table is None or not table.has(INTENT):
+        raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
+    return with_probabilities(table, intents)
+
+
+def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
+    """Add the importance of nuggets to qrels, and the nuggets without rows, for ``NuggetR`` and ``U``.
+
+    The nuggets are the intents of the qrels (column iteration). A nugget without rows gets one of length 0
+    and level 0, or the lowest level if it is below 0, at the topic's document of highest level. This row
+    changes no other measure.
+
+    Args:
+        qrels: qrels with nuggets as intents, in any form of ``evaluate`` except a dict of dicts.
+        nuggets: lists of nuggets by topic: files of nuggetizer (JSON Lines), a table with the columns
+            query_id, nugget and importance ('vital', 'okay' or a level), or a list of dicts.
+
+    Returns:
+        A frame with the columns query_id, doc_id (text), relevance, iteration, importance (vital 2, okay 1,
+        NaN for other words) and all others of the qrels.
+
+    Raises:
+        InputError: the qrels have no intents, or a nugget has two importances.
+        NoSharedTopicsError: the nuggets and the qrels share no topic.
+        FileFormatError: a line of a file cannot be read.
+
+    Warns:
+        CoverageWarning: an importance is another word, topics are not in the qrels, or nuggets of the qrels
+            are not among the nuggets.
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x")]
+        >>> lists = [{"query_id": "1", "nugget": name, "importance": "vital"} for name in "xy"]
+        >>> ir_graded.with_nuggets(qrels, lists)
+          query_id doc_id  relevance iteration  importance
+        0        1      a        2.0         x         2.0
+        1        1      a        0.0         y         2.0
+    """
+    table, note = add_nuggets(qrels, nuggets)
+    if note:
+        warnings.warn(note, CoverageWarning, stacklevel=2)
+    return qrels_frame(table)
+
+
+def add_nuggets(qrels: Any, nuggets: Any) -> tuple[Table, str]:
+    """Return qrels as a table with importance and all nuggets, and doubts; errors as `with_nuggets`."""
+    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
+    if table is None or not table.has(INTENT):
+        raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
+    return with_importance(table, nuggets)
+
+
+def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
+    """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
+
+    Args:
+        qrels: qrels in any form of ``evaluate``.
+        groups: membership by name of the attribute set: a file of lines ``topic doc p1 ... pn`` with the
+            share of each of n groups, a dict ``{topic: {doc: [p1, ..., pn]}}``, or a frame with the columns
+            query_id and doc_id and one column for each group.
+
+    Returns:
+        The qrels with a further column per attribute set, with a list of n shares per row, or None if the
+        membership of the document is unknown. Such a document counts as shared equally.
+
+    Raises:
+        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two, or differ in
+            number between documents; or a document is not judged in the qrels.
+        FileFormatError: a line of a file cannot be read.
+        ParameterError: an attribute set has the name of another column.
+
+    Example:
+        >>> import ir_graded
+        >>> sizes = {"1": {"a": [1, 0], "b": [0.5, 0.5]}}
+        >>> ir_graded.with_groups({"1": {"a": 2, "b": 0, "c": 1}}, {"SIZE": sizes})
+          query_id doc_id  relevance        SIZE
+        0        1      a          2  [1.0, 0.0]
+        1        1      b          0  [0.5, 0.5]
+        2        1      c          1        None
+    """
+    if not isinstance(groups, Mapping):
+        raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
+    import pandas as pd
+
+    frame = qrels_frame(qrels)
+    topics, docs = (map(as_text, frame[name]) for name in ("query_id", "doc_id"))
+    documents = list(zip(topics, docs, strict=True))
+    judged = set(documents)
+    for name, source in groups.items():
+        if not isinstance(name, str) or not name or name in frame.columns:
+            raise ParameterError(f"groups: {name!r} must be the name of a column that the qrels do not have")
+        found = _membership(name, source, judged)
+        frame[name] = pd.Series([found.get(each) for each in documents], dtype=object, index=frame.index)
+    return frame
 
 
 @dataclass(frozen=True)
@@ -324,21 +461,6 @@ def _note_on_nuggets(table: Table, listed: Nuggets, unlisted: list[int]) -> str:
             "count with importance='all' only, unless the qrels have their importance."
         )
     return " ".join(notes)
-
-
-def add_groups(frame: pd.DataFrame, groups: Mapping[str, Any]) -> pd.DataFrame:
-    """Add a column for each attribute set to qrels; errors as in ``with_groups``."""
-    import pandas as pd
-
-    topics, docs = (map(as_text, frame[name]) for name in ("query_id", "doc_id"))
-    documents = list(zip(topics, docs, strict=True))
-    judged = set(documents)
-    for name, source in groups.items():
-        if not isinstance(name, str) or not name or name in frame.columns:
-            raise ParameterError(f"groups: {name!r} must be the name of a column that the qrels do not have")
-        found = _membership(name, source, judged)
-        frame[name] = pd.Series([found.get(each) for each in documents], dtype=object, index=frame.index)
-    return frame
 
 
 def _numbers(fields: Iterable[str]) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,30 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS, is_record
+from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.errors import (
     AS_COMPLETE,
-    CoverageWarning,
     InputError,
     ParameterError,
     SampledJudgmentsWarning,
     short_repr,
 )
 
-from .experiments import is_pipeline, qrels_file, run_files, without_results
-from .records import is_ranx
+from .experiments import is_pipeline, qrels_file, without_results
 from .responses import is_ranked, ranked_table
-from .text import check_path, line_error, read_text, run_name, standard_input
+from .text import check_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .table import Table
-
-
-#: Position of the tag in lines of runs by their number of fields: TREC, Genomics, INEX FOL.
-_TAG = {6: 5, 7: 6, 8: 5}
 
 
 def is_dataset(source: object) -> bool:
@@ -215,169 +208,6 @@ def ensure_rereadable(kind: str, source: Any) -> Any:
     return table
 
 
-def named_runs(runs: Any, kind: str = "run") -> dict[str, Any]:
-    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
-
-    Responses of search engines become tables. With another ``kind``, the runs are sets of qrels.
-    """
-    if is_ranked(runs):
-        return {"run": table_of(kind, runs)}
-    named = _named(runs)
-    return {name: table_of(kind, run) if is_ranked(run) else run for name, run in named.items()}
-
-
-def _named(runs: Any) -> dict[str, Any]:
-    if isinstance(runs, Mapping):
-        if not runs:
-            raise InputError(
-                "the dict of the runs is empty; give a run (topic -> doc_id -> score), or a dict from names "
-                "to runs"
-            )
-        # Else topic -> doc_id -> score.
-        return _by_name(runs) if any(map(_is_run, list(runs.values()))) else {"run": runs}
-    if is_path_or_dataset_id(runs):
-        return _by_path([runs])
-    if isinstance(runs, (list, tuple)) and runs and not hasattr(runs, "_fields"):
-        if all(is_path_or_dataset_id(run) for run in runs):
-            return _by_path(runs)
-        if not any(hasattr(run, "_fields") or is_record(run) for run in runs):
-            return {f"run {number}": run for number, run in enumerate(runs, start=1)}
-    return {"run": runs}
-
-
-def runs_of_arguments(texts: Iterable[str], by_tag: bool = False) -> list[str] | dict[str, str]:
-    """Return the runs of a command: paths, or paths by name if one is ``NAME=PATH`` or if tags are names.
-
-    Args:
-        texts: paths, folders, dataset ids, or these behind a name and an equals sign. A text is a path if
-            this path exists, or if what is in front of its first equals sign has a separator of folders.
-        by_tag: whether files without a name are named by their tags.
-
-    Raises:
-        InputError: two runs have one name, a name or a path is missing, or a tag cannot be read.
-        FileFormatError: as for ``run_tag``.
-    """
-    given: list[str] = []
-    named: list[tuple[str, str]] = []
-    for text in texts:
-        name, mark, path = text.partition("=")
-        if not mark or is_file(text) or any(sep in name for sep in (os.sep, os.altsep) if sep):
-            given.append(text)
-            continue
-        place = os.fspath(standard_input(path))
-        if not name.strip() or not path or Path(place).is_dir():
-            problem = "a folder has several" if name.strip() and path else "a part is missing"
-            raise InputError(f"the run {text!r} must be NAME=FILE with one file: {problem}")
-        named.append((name, place))
-    if not named and not by_tag:
-        return given
-    for name, path in _by_path(given).items() if given else ():
-        named.append((run_tag(path) if by_tag and is_file(path) else name, path))
-    first: dict[str, str] = {}
-    for name, path in named:
-        if name in first:
-            raise InputError(f"{first[name]} and {path} are both named {name!r}: give one as NAME={path}")
-        first[name] = path
-    return first
-
-
-def run_tag(path: str) -> str:
-    """Return the tag of a run file, which all its lines have.
-
-    Raises:
-        InputError: the file has no lines, or is a pipe, which cannot be read again for its documents.
-        FileFormatError: a line has no tag, or two lines have different ones.
-    """
-    if not is_regular_file(path):
-        raise InputError(f"{path}: the tag of a pipe or folder cannot be read; name the run NAME={path}")
-    tag, at = b"", 0
-    for line, raw in enumerate(io.BytesIO(read_text(path)), 1):
-        fields = raw.split()
-        if not fields:
-            continue
-        if len(fields) not in _TAG:
-            problem = f"expected a run with tags (topic Q0 doc rank score tag), found {len(fields)} fields"
-            raise line_error(path, line, problem, raw)
-        if (found := fields[_TAG[len(fields)]]) != (tag := tag or found):
-            names = " and ".join(repr(one.decode(errors="replace")) for one in (tag, found))
-            raise line_error(path, line, f"the tags of lines {at} and {line} differ, {names}", raw)
-        at = at or line
-    if not tag:
-        raise InputError(f"{path}: there are no lines, so the run has no tag; name the run NAME={path}")
-    return tag.decode(errors="replace")
-
-
-def find_run(wanted: str | os.PathLike[str], runs: Mapping[str, Any]) -> str | None:
-    """Return the name of the one run that is meant by its name or path, with or without extension, or None.
-
-    A path with a folder never means a run whose path has another folder.
-    """
-    text = os.fspath(wanted)
-    if text in runs:
-        return text
-    path, base = Path(text), run_name(text)
-    near = [
-        name
-        for name, run in runs.items()
-        if path.name == text or not is_path_or_dataset_id(run) or Path(run).parent == path.parent
-    ]
-    found = [name for name in near if Path(name).name == base] or [
-        name for name in near if Path(name).stem == base
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-def _is_run(value: Any) -> bool:
-    """Return whether a value can only be a run, not the dict of a topic or a number in its place."""
-    if isinstance(value, Mapping):
-        # Checking one value is enough: either all are dicts of documents or all are scores.
-        return isinstance(next(iter(value.values()), None), Mapping) or is_ranked(value)
-    return (
-        is_ranx(value)
-        or is_path_or_dataset_id(value)
-        or is_dataset(value)
-        or is_pipeline(value)
-        or hasattr(value, "__iter__")
-        or hasattr(type(value), "columns")
-        or hasattr(value, "place_of")  # a Table, without importing Polars
-    )
-
-
-def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
-    try:
-        named = {str(name): run for name, run in runs.items()}
-    except ValueError:
-        raise InputError("the name of a run is an int with too many digits; give the name as text") from None
-    if len(named) < len(runs):
-        names = list(map(str, runs))
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two runs have the same name as text: {twice!r}")
-    return named
-
-
-def _by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Return runs by file name without the suffix of a compression, or by path if file names repeat."""
-    given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
-    names = list(map(run_name, given))
-    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
-    if len(set(unique)) < len(unique):
-        twice = next(name for name in unique if unique.count(name) > 1)
-        raise InputError(f"the run {twice} is given twice")
-    return dict(zip(unique, given, strict=True))
-
-
-def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """Return the files of runs in a folder, sorted by name, or else the path itself."""
-    if not os.fspath(path):
-        raise InputError("the path of a run is empty")
-    if not (is_file(path) and Path(path).is_dir()):
-        return [path]
-    files = run_files(path)
-    if not files:
-        raise InputError(f"the folder {os.fspath(path)} has no files of runs")
-    return [*files]
-
-
 def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
     """Read qrels as a frame with the columns query_id, doc_id (text) and relevance.
 
@@ -539,135 +369,6 @@ def qrels_frame(qrels: Any) -> pd.DataFrame:
         if name not in frame:
             frame[name] = pd.Series(table.objects(name))
     return frame
-
-
-def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
-    """Add probabilities and types of intents to qrels, for measures such as ``D``.
-
-    Args:
-        qrels: qrels with intents, in any form of ``evaluate`` except a dict of dicts.
-        intents: ``{topic: {intent: probability}}``, ``{topic: {intent: (probability, 'nav')}}``, a frame with
-            the columns query_id, iteration, probability and optionally intent_type; or a file of lines
-            ``topic intent probability [inf|nav]``. Topics that are not in the qrels are ignored.
-
-    Returns:
-        A frame with the columns query_id, doc_id (text), relevance, iteration, probability, intent_type and
-        all others of the qrels; the probability of an intent that is not listed is NaN.
-
-    Raises:
-        InputError: the qrels have no intents, or the probabilities of a topic of the qrels are missing, not
-            valid, or do not sum to more than 0 and at most 1.001.
-        FileFormatError: a line of the file cannot be read.
-        OSError: the file cannot be opened.
-
-    Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x"), ir_measures.Qrel("1", "b", 1, "y")]
-        >>> ir_graded.with_intents(qrels, {"1": {"x": 0.75, "y": (0.25, "nav")}}).T
-                        0     1
-        query_id        1     1
-        doc_id          a     b
-        relevance     2.0   1.0
-        iteration       x     y
-        probability  0.75  0.25
-        intent_type   inf   nav
-    """
-    return qrels_frame(add_intents(qrels, intents))
-
-
-def add_intents(qrels: Any, intents: Any) -> Table:
-    """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
-    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or not table.has(INTENT):
-        raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
-    from .annotations import with_probabilities
-
-    return with_probabilities(table, intents)
-
-
-def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
-    """Add the importance of nuggets to qrels, and the nuggets without rows, for ``NuggetR`` and ``U``.
-
-    The nuggets are the intents of the qrels (column iteration). A nugget without rows gets one of length 0
-    and level 0, or the lowest level if it is below 0, at the topic's document of highest level. This row
-    changes no other measure.
-
-    Args:
-        qrels: qrels with nuggets as intents, in any form of ``evaluate`` except a dict of dicts.
-        nuggets: lists of nuggets by topic: files of nuggetizer (JSON Lines), a table with the columns
-            query_id, nugget and importance ('vital', 'okay' or a level), or a list of dicts.
-
-    Returns:
-        A frame with the columns query_id, doc_id (text), relevance, iteration, importance (vital 2, okay 1,
-        NaN for other words) and all others of the qrels.
-
-    Raises:
-        InputError: the qrels have no intents, or a nugget has two importances.
-        NoSharedTopicsError: the nuggets and the qrels share no topic.
-        FileFormatError: a line of a file cannot be read.
-
-    Warns:
-        CoverageWarning: an importance is another word, topics are not in the qrels, or nuggets of the qrels
-            are not among the nuggets.
-
-    Example:
-        >>> import ir_graded, ir_measures
-        >>> qrels = [ir_measures.Qrel("1", "a", 2, "x")]
-        >>> lists = [{"query_id": "1", "nugget": name, "importance": "vital"} for name in "xy"]
-        >>> ir_graded.with_nuggets(qrels, lists)
-          query_id doc_id  relevance iteration  importance
-        0        1      a        2.0         x         2.0
-        1        1      a        0.0         y         2.0
-    """
-    table, note = add_nuggets(qrels, nuggets)
-    if note:
-        warnings.warn(note, CoverageWarning, stacklevel=2)
-    return qrels_frame(table)
-
-
-def add_nuggets(qrels: Any, nuggets: Any) -> tuple[Table, str]:
-    """Return qrels as a table with importance and all nuggets, and doubts; errors as `with_nuggets`."""
-    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or not table.has(INTENT):
-        raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
-    from .annotations import with_importance
-
-    return with_importance(table, nuggets)
-
-
-def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
-    """Return qrels as a frame with a column of membership for each attribute set, for GF and GFR.
-
-    Args:
-        qrels: qrels in any form of ``evaluate``.
-        groups: membership by name of the attribute set: a file of lines ``topic doc p1 ... pn`` with the
-            share of each of n groups, a dict ``{topic: {doc: [p1, ..., pn]}}``, or a frame with the columns
-            query_id and doc_id and one column for each group.
-
-    Returns:
-        The qrels with a further column per attribute set, with a list of n shares per row, or None if the
-        membership of the document is unknown. Such a document counts as shared equally.
-
-    Raises:
-        InputError: shares are negative, do not sum to 1 (up to 0.001), are fewer than two, or differ in
-            number between documents; or a document is not judged in the qrels.
-        FileFormatError: a line of a file cannot be read.
-        ParameterError: an attribute set has the name of another column.
-
-    Example:
-        >>> import ir_graded
-        >>> sizes = {"1": {"a": [1, 0], "b": [0.5, 0.5]}}
-        >>> ir_graded.with_groups({"1": {"a": 2, "b": 0, "c": 1}}, {"SIZE": sizes})
-          query_id doc_id  relevance        SIZE
-        0        1      a          2  [1.0, 0.0]
-        1        1      b          0  [0.5, 0.5]
-        2        1      c          1        None
-    """
-    if not isinstance(groups, Mapping):
-        raise ParameterError(f"groups={short_repr(groups)} must be a dict from names to membership")
-    from .annotations import add_groups
-
-    return add_groups(qrels_frame(qrels), groups)
 
 
 def frame_of(table: Table) -> pd.DataFrame:

@@ -10,11 +10,12 @@ from .correlation import (
     tau_ap_a,
     tau_ap_b,
 )
-from .differences import Differences, Minima, differences, minima
+from .differences import Differences, differences
 from .discriminative import DiscriminativePower, discriminative_power
 from .history import History, history
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
+from .minima import Minima, minima
 from .ranks import Ranks, ranks
 from .sample_size import (
     Design,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,45 +13,34 @@ import numpy as np
 
 from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result
-from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import (
     MOST_IDS,
     CoverageWarning,
-    InputError,
     ParameterError,
-    format_ids,
-    printable,
-    short_repr,
 )
-from ir_graded.io.slices import read_slices, read_weights
 
-from .matrix import DECIMALS, matrices_by_measure, number_of, reference_name
+from .matrix import DECIMALS, matrices_by_measure, number_of
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
-from .options import Number, Seed, generator, statistic
+from .minima import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
+from .options import Seed, generator, statistic
 from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
 from .sample_size import detectable_deviations, noncentralities
 from .samples import TooFewTopicsWarning
 from .studentised import one_blas_thread
+from .topics import ALL_TOPICS, means_over_topics, notes_on_weights, of_kept, topics_by_slice, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: The slice of all topics.
-ALL_TOPICS = "all"
 #: Replicates of a test of all pairs of runs.
 _OF_ALL_PAIRS = 10_000
-#: With fewer effective topics, few topics have most of the weight, and nothing covers.
-_FEW_EFFECTIVE = 10
-_LOWEST = Number("a finite number", low_open=True, high_open=True)
 _FAMILIES = ("measure", "all")
 ALTERNATIVES = ("two-sided", "greater", "less")
 _OF_TESTS = ("worse", "better", "equivalent", "not worse", "inconclusive")
-#: Verdicts of means below a minimum, and those that fail a gate, most severe first.
-BELOW_MINIMUM = ("worse and below minimum", "below minimum")
+#: Verdicts that fail a gate, most severe first.
 FAILING = (BELOW_MINIMUM[0], "worse", BELOW_MINIMUM[1])
-#: Verdicts of means alone that are not below a minimum.
-_AT_LEAST, _NO_MINIMUM = "not below minimum", "no minimum"
-VERDICTS = (*FAILING, *_OF_TESTS[1:], _AT_LEAST, _NO_MINIMUM)
+VERDICTS = (*FAILING, *_OF_TESTS[1:], AT_LEAST, NO_MINIMUM)
 
 
 def p_text(p: float) -> str:
@@ -330,7 +318,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     of_topic = weights_of(first.topics, weights)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     kept = of_topic > 0
-    parts = _of_kept(topics_by_slice(first.topics, slices), kept)
+    parts = of_kept(topics_by_slice(first.topics, slices), kept)
     values, of_topic = values[:, :, kept], of_topic[kept]
     sizes = {name: part.size for name, part in parts.items()}
     means = np.stack([means_over_topics(values[:, :, part], of_topic[part]) for part in parts.values()])
@@ -346,10 +334,10 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     replicates = n_resamples or (_OF_ALL_PAIRS if baseline is None else TESTS[test].n_resamples)
     replicates = int(min(replicates, TESTS[test].n_resamples) if n_resamples is None else replicates)
     untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
-    notes = () if weights is None else _notes_on_weights(parts, of_topic)
+    notes = () if weights is None else notes_on_weights(parts, of_topic)
     if minimum is not None and baseline is None:
         raise ParameterError("minimum needs a baseline; without one, use meta.minima")
-    floor = np.where(part == 0, _minima_of(scores, (*matrices,), minimum)[measure], np.nan)
+    floor = np.where(part == 0, minima_of(scores, (*matrices,), minimum)[measure], np.nan)
     nothing = np.zeros(len(run), dtype=np.bool_)
     if baseline is not None:
         base = means[:, :, against[0]]
@@ -380,7 +368,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         answers.above < alpha,
     ]
     verdict = np.select(conditions, ["inconclusive", *_OF_TESTS[:-1]], _OF_TESTS[-1])
-    below = _below(means[part, measure, run], floor)
+    below = is_below(means[part, measure, run], floor)
     verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
     inside = members[part]
     return Differences(
@@ -415,108 +403,6 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         minimum=floor,
         notes=notes,
     )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Minima(Result):
-    """Means of runs with the lowest that pass, the result of :func:`minima`; a value a measure and run.
-
-    Attributes:
-        run: the run.
-        measure: printed name of the measure.
-        topics: number of topics.
-        mean: mean of the run over the topics.
-        minimum: lowest mean that passes; NaN without one.
-        verdict: ``below minimum``, ``not below minimum`` or ``no minimum``.
-        notes: sentences on what limits the means.
-    """
-
-    run: tuple[Hashable, ...]
-    measure: tuple[str, ...]
-    topics: Ints
-    mean: Floats
-    minimum: Floats
-    verdict: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-
-    COLUMNS: ClassVar = ("run", "measure", "topics", "mean", "minimum", "verdict")
-
-    @property
-    def passed(self) -> bool:
-        """Whether no mean is below its minimum."""
-        return BELOW_MINIMUM[1] not in self.verdict
-
-
-@statistic()
-def minima(scores: Any, minimum: Mapping[Any, float], *, weights: Any = None) -> Minima:
-    """Compare means of runs with the lowest that pass, without a baseline and without a test.
-
-    Args:
-        scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
-        minimum: mapping from measures to the lowest means that pass.
-        weights: weights of the topics, as in ``differences``.
-
-    Raises:
-        InputError: a score is not finite, or a topic has no weight or a wrong one.
-        ParameterError: a minimum is not of one of the measures, or is not a finite number.
-
-    Example:
-        >>> import pandas as pd
-        >>> found = minima({"Q": pd.DataFrame({"old": [0.2, 0.6], "new": [0.5, 0.5]})}, {"Q": 0.45})
-        >>> found.to_frame()[["run", "mean", "minimum", "verdict"]]
-           run  mean  minimum            verdict
-        0  old   0.4     0.45      below minimum
-        1  new   0.5     0.45  not below minimum
-    """
-    matrices = matrices_by_measure(scores, 1)
-    first = next(iter(matrices.values()))
-    of_topic = weights_of(first.topics, weights)
-    kept = of_topic > 0
-    notes: tuple[str, ...] = ()
-    if weights is not None:
-        notes = _notes_on_weights({ALL_TOPICS: np.arange(np.count_nonzero(kept))}, of_topic[kept])
-    values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, kept]
-    mean = means_over_topics(values, of_topic[kept]).reshape(-1)
-    floor = np.repeat(_minima_of(scores, (*matrices,), minimum or {}), len(first.runs))
-    verdict = np.select([_below(mean, floor), np.isnan(floor)], [BELOW_MINIMUM[1], _NO_MINIMUM], _AT_LEAST)
-    return Minima(
-        run=first.runs * len(matrices),
-        measure=tuple(name for name in matrices for _ in first.runs),
-        topics=np.full(len(mean), np.count_nonzero(kept)),
-        mean=mean,
-        minimum=floor,
-        verdict=tuple(verdict.tolist()),
-        notes=notes,
-    )
-
-
-def _below(mean: Floats, minimum: Floats) -> Bools:
-    """Return where a mean is below a minimum by more than an error of rounding."""
-    return np.asarray((mean - minimum).round(DECIMALS) < 0)
-
-
-def _minima_of(scores: Any, measures: tuple[str, ...], minimum: Mapping[Any, float] | None) -> Floats:
-    """Return the minimum of each measure, NaN without one. Raises ParameterError."""
-    found = np.full(len(measures), np.nan)
-    if minimum is not None and (not isinstance(minimum, Mapping) or not minimum):
-        raise ParameterError(
-            f"minimum={short_repr(minimum)} must be a mapping from measures to lowest means, such as "
-            "{'nDCG@10': 0.65}"
-        )
-    for measure, lowest in (minimum or {}).items():
-        try:
-            known = hasattr(scores, "position")
-            name = measures[scores.position(measure)] if known else reference_name(measure, measures)
-        except InputError:
-            raise ParameterError(
-                f"the minimum of {measure} needs scores by {measure}; the measures are {', '.join(measures)}"
-            ) from None
-        at = measures.index(name)
-        if not _LOWEST.holds(lowest) or not np.isnan(found[at]):
-            problem = "is given twice" if _LOWEST.holds(lowest) else f"must be a finite number: {lowest!r}"
-            raise ParameterError(f"the minimum of {measure} {problem}")
-        found[at] = lowest
-    return found
 
 
 @dataclass(frozen=True)
@@ -605,13 +491,6 @@ def _student(given: Comparisons) -> tuple[Floats, Floats, Floats]:
     return mean, error, effective
 
 
-def means_over_topics(values: Floats, weights: Floats) -> Floats:
-    """Return means over the last axis, which do not depend on the order of the topics."""
-    if (weights == weights[0]).all():
-        return np.asarray(exact_sum(values) / len(weights))
-    return np.asarray(exact_sum(values * weights) / weights.sum())
-
-
 def _student_p(given: Comparisons, side: str) -> Floats:
     mean, error, effective = _student(given)
     t = studentised(mean, error)
@@ -649,65 +528,6 @@ def _pairs(means: Floats, runs: tuple[Hashable, ...], baseline: Hashable | None)
     of_all = np.broadcast_to(means[:1], means.shape).round(DECIMALS)
     swapped = np.take_along_axis(of_all, second, 2) > np.take_along_axis(of_all, first, 2)
     return np.where(swapped, np.stack([second, first]), np.stack([first, second]))
-
-
-def weights_of(topics: tuple[Hashable, ...], weights: Any) -> Floats:
-    """Return the weight of each topic, 1 without weights. Raises InputError for a missing or wrong one."""
-    if weights is None:
-        return np.ones(len(topics))
-    given = read_weights(weights)
-    found = np.full(len(topics), np.nan)
-    for at, topic in enumerate(topics):
-        weight = given.get(str(topic))
-        if isinstance(weight, (int, float, np.integer, np.floating)) and not isinstance(weight, bool):
-            found[at] = weight
-    wrong = [topic for topic, fits in zip(topics, (found >= 0) & (found < math.inf), strict=True) if not fits]
-    if wrong:
-        place = f"{printable(os.fspath(weights))}: " if isinstance(weights, (str, os.PathLike)) else ""
-        raise InputError(
-            f"{place}weights: topics need a finite number >= 0, and {format_ids(wrong[:MOST_IDS])} "
-            f"({len(wrong)} in total) have none"
-        )
-    if np.count_nonzero(found) < 2:  # noqa: PLR2004
-        raise InputError(f"weights: {np.count_nonzero(found)} topics have a weight above 0; a test needs 2")
-    return found
-
-
-def topics_by_slice(topics: tuple[Hashable, ...], slices: Any) -> dict[str, Ints]:
-    """Return the indices of all topics and of each slice. Raises InputError if a slice is too small."""
-    parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
-    for of_topic in read_slices(slices):
-        member = [of_topic.get(str(topic)) for topic in topics]
-        unknown = [*of_topic.keys() - {str(topic) for topic in topics}]
-        without = [topic for topic, part in zip(topics, member, strict=True) if part is None]
-        # Slices may be of more topics or of fewer, but not both: then ids differ.
-        if unknown and without:
-            raise InputError(
-                f"slices: no scored topic is named {format_ids(sorted(unknown))}, and {format_ids(without)} "
-                f"({len(without)} in total) have no slice; are the ids equal?"
-            )
-        for name in dict.fromkeys(part for part in member if part is not None) or of_topic.values():
-            if name in parts:
-                raise InputError(
-                    f"slices: a slice is named {name!r}, which is the name of all topics or of another: "
-                    "rename it"
-                )
-            parts[name] = np.array([at for at, part in enumerate(member) if part == name], dtype=np.int64)
-            if parts[name].size < 2:  # noqa: PLR2004
-                raise InputError(
-                    f"slices: {name!r} has {parts[name].size} of the scored topics; a test needs 2"
-                )
-    return parts
-
-
-def _of_kept(parts: dict[str, Ints], kept: Bools) -> dict[str, Ints]:
-    """Return slices of the topics with a weight above 0. Raises InputError if one has fewer than two."""
-    place = np.cumsum(kept) - 1
-    found = {name: place[part[kept[part]]] for name, part in parts.items()}
-    for name, part in found.items():
-        if part.size < 2:  # noqa: PLR2004
-            raise InputError(f"slices: {part.size} topics of {name!r} have a weight above 0; a test needs 2")
-    return found
 
 
 def _check_fit(test: str, correction: str, weights: Any) -> None:
@@ -770,23 +590,6 @@ def check_possible(  # the test and words for messages
             stacklevel=4,
         )
     return (*few,)
-
-
-def _notes_on_weights(parts: Mapping[str, Ints], weights: Floats) -> tuple[str, ...]:
-    """Return a sentence, also as a warning, if few topics have most of the weight."""
-    few = []
-    for name, part in parts.items():
-        effective = weights[part].sum() ** 2 / (weights[part] ** 2).sum()
-        if effective < _FEW_EFFECTIVE:
-            few.append(f"{effective:.1f} ({'all topics' if name == ALL_TOPICS else f'slice {name!r}'})")
-    if not few:
-        return ()
-    note = (
-        f"weights: the effective number of topics is {', '.join(few)}, below {_FEW_EFFECTIVE}, because few "
-        "topics have most of the weight; intervals, tests and verdicts are unreliable"
-    )
-    warnings.warn(note, CoverageWarning, stacklevel=4)
-    return (f"{note[0].upper()}{note[1:]}.",)
 
 
 def _without_gain(  # the scores and words for messages

@@ -14,11 +14,11 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
-from .differences import means_over_topics, weights_of
 from .matrix import ScoreMatrix, matrices_by_measure, number_of
 from .options import Seed, generator, statistic
 from .sample_size import ROUNDING
 from .samples import replicate_blocks, topic_counts
+from .topics import means_over_topics, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd

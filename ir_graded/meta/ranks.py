@@ -11,11 +11,12 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 
-from .differences import ALL_TOPICS, check_possible
+from .differences import check_possible
 from .matrix import DECIMALS, best_first, matrices_by_measure, means_of, ranks_of, reference_name
 from .max_t import Comparisons, Replicates, Statistics, Tail, count, sums_with_signs
 from .options import Seed, generator, statistic
 from .studentised import one_blas_thread
+from .topics import ALL_TOPICS
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure

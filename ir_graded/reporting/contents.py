@@ -38,7 +38,8 @@ from ir_graded.evaluation.unjudged import (
     collect as unjudged_of,
     unjudged_shares,
 )
-from ir_graded.io.sources import find_run, load_dataset, named_runs
+from ir_graded.io.run_names import find_run, named_runs
+from ir_graded.io.sources import load_dataset
 from ir_graded.io.table import column_names, is_frame
 from ir_graded.io.text import read_text
 from ir_graded.io.values import as_text
@@ -47,9 +48,9 @@ from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.meta import ConfidenceIntervals, Differences, Ranks, confidence_intervals, differences, ranks
-from ir_graded.meta.differences import weights_of
 from ir_graded.meta.matrix import number_of
 from ir_graded.meta.samples import TooFewTopicsWarning
+from ir_graded.meta.topics import weights_of
 
 #: Rank down to which a page lists documents, and the largest number of documents in all lists.
 LIST_DEPTH, _MOST_LISTED = 20, 400_000

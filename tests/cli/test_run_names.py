@@ -136,7 +136,7 @@ def test_a_given_name_goes_before_the_tag(run):
 
 @pytest.mark.parametrize("kind", ["genomics", "inex"])
 def test_tags_of_runs_with_passages_are_found(tmp_path, kind):
-    from ir_graded.io.sources import run_tag
+    from ir_graded.io.run_names import run_tag
 
     lines = {"genomics": "1 12 1 3.5 0 10 mine\n", "inex": "1 Q0 f 1 3.5 mine 0 10\n"}
     (tmp_path / "passages.run").write_text(lines[kind])

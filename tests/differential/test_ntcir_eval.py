@@ -12,7 +12,7 @@ from intents.intent_cases import IntentTopic
 
 from ir_graded.core.facets import INTENT
 from ir_graded.evaluation.provider import GradedEvaluator
-from ir_graded.io.sources import add_intents
+from ir_graded.io.annotations import add_intents
 from ir_graded.matching.match import prepare_qrels
 
 needs_program = pytest.mark.skipif(bool(program.ORACLE.missing), reason=program.ORACLE.missing or "")

@@ -16,6 +16,8 @@ import ir_graded
 from ecosystem.processes import python
 from ir_graded import Q, nERR
 from ir_graded.evaluation import provider
+from ir_graded.io.experiments import is_pipeline
+from ir_graded.io.run_names import named_runs
 from ir_graded.measures import REGISTRY
 
 TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})
@@ -613,8 +615,8 @@ def test_frames_and_classes_are_not_pipelines():
         transform = toPandas = print  # its name
 
     for other in (ranked(FIRST), ranked(FIRST)["score"], OfSpark(), Recorder):
-        assert not ir_graded.io.sources.is_pipeline(other)
-    assert ir_graded.io.sources.is_pipeline(Recorder())
+        assert not is_pipeline(other)
+    assert is_pipeline(Recorder())
 
 
 def test_frames_of_means_are_rejected_by_statistics():
@@ -643,7 +645,7 @@ def test_the_folder_of_an_experiment_holds_runs(tmp_path):
     assert read.values == pytest.approx(found.values, abs=1e-12)
     # Files with these names that do not begin like those of PyTerrier are runs.
     (tmp_path / "aggregated.csv").write_text("qid,docno,score\n1,a,1\n")
-    assert "aggregated.csv" in ir_graded.io.sources.named_runs(tmp_path)
+    assert "aggregated.csv" in named_runs(tmp_path)
     for file in tmp_path.glob("*.res.gz"):
         file.unlink()
     (tmp_path / "aggregated.csv").unlink()

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 import ir_graded
 from ir_graded.errors import FileFormatError
 from ir_graded.io import formats, text as file_text
-from ir_graded.io.sources import named_runs
+from ir_graded.io.run_names import named_runs
 
 from .file_cases import (
     BOM,
