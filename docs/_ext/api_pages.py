@@ -55,7 +55,7 @@ TASKS: dict[str, Task] = {
     "unjudged": Task(
         "Handle ties and unjudged documents",
         "Show how much a score depends on ties and unjudged documents, and choose documents to judge. See "
-        ":doc:`/guide/ties-and-unjudged`.",
+        ":doc:`/guide/ties` and :doc:`/guide/unjudged`.",
         (
             *("evaluation.ties", "evaluation.coverage", "evaluation.score_bounds"),
             *("evaluation.score_intervals", "evaluation.pools"),
