@@ -79,8 +79,8 @@ TASKS: dict[str, Task] = {
     ),
     "judgments": Task(
         "Prepare and compare judgments",
-        "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents` and "
-        ":doc:`/meta`.",
+        "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents`, "
+        ":doc:`/guide/fairness` and :doc:`/meta`.",
         ("io.annotations", "evaluation.judgment_comparison", "meta.agreement", "meta.conclusions"),
     ),
     "passages": Task(
