@@ -85,7 +85,8 @@ TASKS: dict[str, Task] = {
     ),
     "passages": Task(
         "Evaluate passages and chunks",
-        "Convert, check and show passages. ``ir_graded.evaluate`` scores them. See :doc:`/guide/chunks`.",
+        "Convert, check and show passages. ``ir_graded.evaluate`` scores them. See :doc:`/guide/chunks` and "
+        ":doc:`/guide/passages`.",
         ("passages",),
     ),
     "plots": Task(
