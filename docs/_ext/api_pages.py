@@ -55,7 +55,7 @@ TASKS: dict[str, Task] = {
     "unjudged": Task(
         "Handle ties and unjudged documents",
         "Show how much a score depends on ties and unjudged documents, and choose documents to judge. See "
-        ":doc:`/guide/ties-and-unjudged`.",
+        ":doc:`/guide/ties` and :doc:`/guide/unjudged`.",
         (
             *("evaluation.ties", "evaluation.coverage", "evaluation.score_bounds"),
             *("evaluation.score_intervals", "evaluation.pools"),
@@ -79,13 +79,14 @@ TASKS: dict[str, Task] = {
     ),
     "judgments": Task(
         "Prepare and compare judgments",
-        "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents` and "
-        ":doc:`/meta`.",
+        "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents`, "
+        ":doc:`/guide/fairness` and :doc:`/meta`.",
         ("io.annotations", "evaluation.judgment_comparison", "meta.agreement", "meta.conclusions"),
     ),
     "passages": Task(
         "Evaluate passages and chunks",
-        "Convert, check and show passages. ``ir_graded.evaluate`` scores them. See :doc:`/guide/chunks`.",
+        "Convert, check and show passages. ``ir_graded.evaluate`` scores them. See :doc:`/guide/chunks` and "
+        ":doc:`/guide/passages`.",
         ("passages",),
     ),
     "plots": Task(

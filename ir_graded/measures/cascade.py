@@ -310,7 +310,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
         \text{residual} = (1 - p) \sum_{n \text{ unjudged}} p^{n-1} + p^{d} - p^{k}
 
     Use it for scores that need neither the number of relevant documents nor an ideal list; see
-    docs/guide/ties-and-unjudged.rst for ``residual``. Topics with few relevant documents have low scores for
+    docs/guide/unjudged.rst for ``residual``. Topics with few relevant documents have low scores for
     all runs; to compare topics, use ``nERR`` or ``Q``.
 
     Users read on to the next rank with a fixed probability. Binary counterpart: RBP.

@@ -1,5 +1,6 @@
 """The table in the guide on ties, which is measured on runs that do not ship."""
 
+import csv
 from itertools import chain
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from collections_data import ROOT, needs_shared_data
 
 import ir_graded
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "ties-and-unjudged.rst"
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "ties.rst"
 MEASURES = ["nDCG@10", "RR"]
 COVID = ROOT / "trec-covid"
 
@@ -16,9 +17,9 @@ COVID = ROOT / "trec-covid"
 def table():
     """Return run -> the cells of its row, tied documents first."""
     part = GUIDE.read_text(encoding="utf-8").partition("Example: two systems that swap ranks\n")[2]
-    lines = part.partition(".. list-table::")[2].partition("\nOrdered by document id")[0].splitlines()
-    cells = [line.strip("* -") for line in lines if line.startswith(("   * - ", "     - "))]
-    return {cells[at]: cells[at + 1 : at + 8] for at in range(8, len(cells), 8)}
+    lines = part.partition(".. csv-table::")[2].partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    rows = csv.reader((line.replace("**", "").strip() for line in lines), skipinitialspace=True)
+    return {name: cells for name, *cells in rows}
 
 
 def measured():
