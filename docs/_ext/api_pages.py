@@ -64,7 +64,7 @@ TASKS: dict[str, Task] = {
     "compare": Task(
         "Compare runs and test significance",
         "Test whether runs differ, and plan how many topics a test needs. See :doc:`/guide/compare` and "
-        ":doc:`/meta`.",
+        ":doc:`/guide/sample_size`.",
         (
             "evaluation.run_comparison",
             "evaluation.overlap",
@@ -80,7 +80,7 @@ TASKS: dict[str, Task] = {
     "judgments": Task(
         "Prepare and compare judgments",
         "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents`, "
-        ":doc:`/guide/fairness` and :doc:`/meta`.",
+        ":doc:`/guide/fairness` and :doc:`/guide/labels`.",
         ("io.annotations", "evaluation.judgment_comparison", "meta.agreement", "meta.conclusions"),
     ),
     "passages": Task(
@@ -107,7 +107,7 @@ TASKS: dict[str, Task] = {
     ),
     "meta": Task(
         "Compare measures",
-        "Find out which measure tells systems apart. See :doc:`/meta`.",
+        "Find out which measure tells systems apart. See :doc:`/guide/which_measure`.",
         ("meta",),
     ),
     "measures": Task(
