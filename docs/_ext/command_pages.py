@@ -1,0 +1,41 @@
+"""Writes the reference of the command line from the commands and their help."""
+
+import inspect
+import re
+from collections.abc import Iterator
+
+import click
+
+from ir_graded.cli.main import commands
+
+_TOP = """\
+Commands and options
+====================
+
+Each command with its options, as ``ir_graded COMMAND --help`` prints them. Square brackets after an option
+contain its default and the numbers that it accepts. :doc:`/guide/command_line` shows the tasks."""
+
+
+def page() -> str:
+    """Return the text of the page."""
+    sections = (part for one in sorted(commands.commands.items()) for part in _section(*one))
+    return "\n\n".join([_TOP, *sections]) + "\n"
+
+
+def _section(name: str, command: click.Command) -> Iterator[str]:
+    """Yield the usage, help and options of a command, or of each command of a group."""
+    context = click.Context(command, info_name=f"ir_graded {name}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield f".. _command-{name.replace(' ', '-')}:\n\n{name}\n{'-' * len(name)}\n\n``ir_graded {name} {usage}``"
+    yield f"{_plain(inspect.cleandoc(command.help or ''))}\n\n.. program:: ir_graded {name}"
+    for option in command.params:
+        if isinstance(option, click.Option) and (record := option.get_help_record(context)):
+            yield f".. option:: {record[0]}\n\n   {_plain(record[1])}"
+    for member, one in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from _section(f"{name} {member}", one)
+
+
+def _plain(text: str) -> str:
+    """Return a text without markup, except that words in backticks are literals."""
+    parts = enumerate(text.split("`"))
+    return "".join(f"``{part}``" if at % 2 else re.sub(r"[*_|\\]", r"\\\g<0>", part) for at, part in parts)
