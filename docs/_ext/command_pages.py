@@ -18,15 +18,14 @@ contain its default and the numbers that it accepts. :doc:`/guide/command_line` 
 
 def page() -> str:
     """Return the text of the page."""
-    sections = (part for one in sorted(commands.commands.items()) for part in _section(*one))
-    return "\n\n".join([_TOP, *sections]) + "\n"
+    return "\n\n".join([_TOP, *(part for one in commands.commands.items() for part in _section(*one))]) + "\n"
 
 
 def _section(name: str, command: click.Command) -> Iterator[str]:
     """Yield the usage, help and options of a command, or of each command of a group."""
     context = click.Context(command, info_name=f"ir_graded {name}")
-    usage = " ".join(command.collect_usage_pieces(context))
-    yield f".. _command-{name.replace(' ', '-')}:\n\n{name}\n{'-' * len(name)}\n\n``ir_graded {name} {usage}``"
+    usage = " ".join([f"ir_graded {name}", *command.collect_usage_pieces(context)])
+    yield f".. _command-{name.replace(' ', '-')}:\n\n{name}\n{'-' * len(name)}\n\n``{usage}``"
     yield f"{_plain(inspect.cleandoc(command.help or ''))}\n\n.. program:: ir_graded {name}"
     for option in command.params:
         if isinstance(option, click.Option) and (record := option.get_help_record(context)):
