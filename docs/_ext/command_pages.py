@@ -12,8 +12,8 @@ _TOP = """\
 Commands and options
 ====================
 
-Each command with its options, as ``ir_graded COMMAND --help`` prints them. Square brackets after an option
-contain its default and the numbers that it accepts. :doc:`/guide/command_line` shows the tasks."""
+This page lists each command with its options, as ``ir_graded COMMAND --help`` prints them. Square brackets
+contain the default of an option and the numbers that it accepts. See :doc:`/guide/command_line` for tasks."""
 
 
 def page() -> str:
