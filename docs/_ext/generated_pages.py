@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import api_pages
+import command_pages
 import figures
 import measure_pages
 from sphinx.application import Sphinx
@@ -23,6 +24,7 @@ def write(folder: Path) -> None:
     of_measures = measure_pages.pages()
     texts = {f"measures/{name}.rst": page.text for name, page in of_measures.items()}
     texts |= {f"api/{name}.rst": text for name, text in api_pages.pages().items()}
+    texts["commands.rst"] = command_pages.page()
     texts |= {"measures/table.inc": measure_pages.index(), "measures/classics.inc": measure_pages.classics()}
     for place in (*folder.glob("measures/*.rst"), *folder.glob("api/*.rst")):
         if place.relative_to(folder).as_posix() not in texts.keys() | BY_HAND:

@@ -4,6 +4,7 @@ import inspect
 import re
 
 import api_pages
+import command_pages
 import figures
 import lists
 import measure_pages
@@ -178,8 +179,17 @@ def test_the_table_of_statistics_names_functions_that_exist():
 
 @pytest.mark.parametrize("command", sorted(commands.commands))
 def test_every_command_is_documented(command):
-    text = (DOCS / "guide" / "command_line.rst").read_text(encoding="utf-8")
-    assert f"ir_graded {command} " in text or f"``ir_graded {command}``" in text
+    text = command_pages.page()
+    assert f".. _command-{command}:" in text
+    section = text.partition(f"\n.. program:: ir_graded {command}\n")[2].partition("\n.. _command-")[0]
+    listed = {*re.findall(r"(?<= )--?\w[\w-]*", " ".join(re.findall(r"\.\. option::.*", section)))}
+    assert listed >= {
+        name for param in commands.commands[command].params for name in param.opts if "-" in name
+    }
+
+
+def test_help_has_no_markup_in_the_reference_of_commands():
+    assert command_pages._plain("cg* of `ir_graded x_y` | run_") == r"cg\* of ``ir_graded x_y`` \| run\_"
 
 
 def test_every_page_is_in_a_table_of_contents():
