@@ -14,6 +14,7 @@ PLACES = re.compile(
     r"(?<![\w./:])/(?:home|root|tmp|usr|var|work|opt|Users|private|content)/|[A-Z]:\\\\|file://"
 )
 LARGEST = 1_000_000  # bytes
+MOST_CELLS = 15
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -42,6 +43,20 @@ def test_the_first_cell_has_a_title_and_the_learning_goals(path):
 def test_the_last_heading_introduces_the_findings(path):
     headings = re.findall(r"^#+ .*", "\n".join(map(source, cells(path, "markdown"))), flags=re.MULTILINE)
     assert headings[-1] == "## Findings"
+
+
+@every_notebook
+def test_the_last_cell_links_the_next_pages_of_the_guide(path):
+    *others, last = cells(path, "markdown")
+    assert re.search(r"^\*\*Next step:\*\* .*\(\.\./docs/guide/\w+\.rst\)", source(last), flags=re.MULTILINE)
+    for cell in (*others, last):
+        for target in re.findall(r"\]\((?!https?://)([^)#]*)\)", source(cell)):
+            assert (FOLDER / target).is_file(), target
+
+
+@every_notebook
+def test_a_notebook_is_short(path):
+    assert len(cells(path, "markdown")) + len(cells(path, "code")) <= MOST_CELLS
 
 
 @every_notebook
