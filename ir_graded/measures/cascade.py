@@ -401,7 +401,7 @@ class _nDCG_JK(_WeightedGain):
     Use it to compare with results from before nDCG with log2(n + 1) became common. Use nDCG of ir-measures
     otherwise: down to rank b, the order makes no difference here.
 
-    Users read on, and documents are worth less with each rank from rank ``b`` on, as in the original nDCG.
+    Users read on, but after rank ``b`` (a parameter) each rank is worth less, as in the original nDCG.
 
     Drawn: nDCG-JK nDCG-JK(b=10)
 

@@ -272,7 +272,7 @@ class _B_pref(_Preference):
     Use it to compare with studies of bpref. Sakai (2007), who defines these variants, prefers
     ``judged_only=True`` with ``Q``, nDCG or AP. ``Bpref`` of ir-measures is trec_eval's.
 
-    Users are not modelled, for qrels in which many documents are unjudged. Binary counterpart: Bpref.
+    Users want all relevant documents, but many documents were not judged. Binary counterpart: Bpref.
 
     Drawn: B-pref B-pref(penalty='relative')
 
@@ -334,7 +334,7 @@ class _R_pref(_Preference, ScaledMeasure):
     Use it as ``B-pref`` for graded relevance: a document counts against a better one below it by the
     difference of their gains. Sakai (2007) prefers ``judged_only=True`` with ``Q`` or nDCG.
 
-    Users are not modelled, for qrels in which many documents are unjudged. Binary counterpart: Bpref.
+    Users want all relevant documents, but many documents were not judged. Binary counterpart: Bpref.
 
     Drawn: R-pref R-pref(penalty='relative')
 

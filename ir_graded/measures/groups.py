@@ -95,7 +95,7 @@ class _GF(ScaledMeasure):
     Use it if several groups should receive exposure at the ranks where users stop; ``GFR`` combines it with
     relevance. Report for how many documents the shares are known.
 
-    Users should see all groups of authors or providers fairly.
+    Users should see a fair share of each group of authors or providers.
 
     Drawn: GF(groups='SIZE')
 
@@ -181,7 +181,7 @@ class _GFR(ComposedMeasure):
     Use it to combine relevance and fairness over several attribute sets in one number, as in NTCIR's FairWeb
     tasks. Also report its parts, because a run can compensate for one with another.
 
-    Users should see all groups of authors or providers fairly.
+    Users should see a fair share of each group of authors or providers.
 
     Drawn: GFR(groups={'SIZE':'JSD'})
 

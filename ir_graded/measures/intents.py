@@ -360,7 +360,7 @@ class _D_sharp(GlobalGainMeasure):
     Use it for coverage and ranking in one number: ``D#-nDCG@10`` and ``D#-Q@10`` are the main measures of
     NTCIR's INTENT and IMine tasks. Also report ``I-rec`` and ``D``, because runs trade one for the other.
 
-    Users want documents on each aspect of the question. Binary counterpart: nDCG.
+    Users want documents on each aspect of the question.
 
     Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
     2011), doi:10.1145/2009916.2010055.

@@ -95,7 +95,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
     the top of the ranking, more so for smaller ``gamma``, and tells fewer pairs of systems apart
     (docs/guide/choosing.rst).
 
-    Users stop at relevant documents, by a distribution that you choose.
+    Users stop at relevant documents, with probabilities that you choose.
 
     Drawn: NCU NCU(stop='rb',gamma=0.7)
 

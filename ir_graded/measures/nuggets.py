@@ -222,7 +222,7 @@ class _U(NuggetMeasure):
     Use it to compare runs over all budgets at once, with ``of='characters'`` or ``'nuggets'``; ``'rows'`` is
     the U-measure of the paper. Runs without passages need ``lengths`` of ``evaluate``.
 
-    Users read the rows one after the other, and stop after some amount of text.
+    Users read passages or chunks one after the other, and stop after some amount of text.
 
     Drawn: U(L=400)
 

@@ -523,7 +523,7 @@ class _iP(InterpolatedPrecision):
 
     Use it for precision early in a ranking. ``iP@0.01`` was official in INEX's focused task of 2008.
 
-    Users read passages one after the other. Binary counterpart: AP of characters.
+    Users read passages one after the other, as at INEX. Binary counterpart: AP of characters.
 
     Drawn: iP@0.1
 
@@ -566,7 +566,7 @@ class _AiP(InterpolatedPrecision):
     Use it to average the precision of passages that do not overlap over all points of recall. Its mean, MAiP,
     is the official measure of INEX's focused task.
 
-    Users read passages one after the other. Binary counterpart: AP of characters.
+    Users read passages one after the other, as at INEX. Binary counterpart: AP of characters.
 
     Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
 
@@ -645,7 +645,7 @@ class _PassageAP(GenomicsMeasure):
     Use it to compare with TREC Genomics (PASSAGE MAP), and ``Passage2AP`` otherwise: splitting a highlighted
     span changes the value of ``PassageAP``.
 
-    Users read passages one after the other, as in TREC Genomics.
+    Users read passages one after the other, as at TREC Genomics.
 
     Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
 
@@ -697,7 +697,7 @@ class _Passage2AP(GenomicsMeasure):
 
     Use it for average precision with each character as a document; it is PASSAGE2 MAP of TREC Genomics 2007.
 
-    Users read passages one after the other, as in TREC Genomics.
+    Users read passages one after the other, as at TREC Genomics.
 
     Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
 
@@ -761,7 +761,7 @@ class _AspectAP(GenomicsMeasure):
     Use it to compare with TREC Genomics (ASPECT MAP). Read the run with ``rank='column'`` to rank as the
     official tool does.
 
-    Users read passages one after the other, as in TREC Genomics.
+    Users read passages one after the other, as at TREC Genomics.
 
     Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
 

@@ -94,7 +94,7 @@ class _xinfAP(SampledMeasure):
     and to compare with their published results. Strata are in the column ``stratum``, or else ``iteration``;
     without either, a topic is one stratum. It takes no cutoff: ``score_estimates`` does.
 
-    Users want all relevant documents, and a sample of the pool was judged. Binary counterpart: infAP.
+    Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
     Source: Yilmaz, Kanoulas and Aslam, "A Simple and Efficient Sampling Method for Estimating AP and NDCG"
     (SIGIR 2008), as in NIST's sample_eval.pl.
@@ -164,7 +164,7 @@ class _infQ(_xinfAP):
     Use it as ``xinfAP``, if better documents matter more. If all documents of the pool were judged, it is
     ``Q`` up to the smoothing.
 
-    Users want all relevant documents, and a sample of the pool was judged. Binary counterpart: infAP.
+    Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
     Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004), estimated here as
     AP is by Yilmaz, Kanoulas and Aslam, "A Simple and Efficient Sampling Method for Estimating AP and NDCG"
@@ -227,7 +227,7 @@ class _infNDCG(SampledMeasure):
     Use it as ``xinfAP``, in particular to compare with published results of TREC tracks with sampleval files.
     ``infQ`` has a smaller error in our measurements. Levels must be whole numbers.
 
-    Users want all relevant documents, and a sample of the pool was judged. Binary counterpart: infAP.
+    Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
     Source: Yilmaz, Kanoulas and Aslam, "A Simple and Efficient Sampling Method for Estimating AP and NDCG"
     (SIGIR 2008), as in NIST's sample_eval.pl; grades are sorted as numbers here.
