@@ -6,6 +6,7 @@ With ``IR_GRADED_NO_SKIPS`` set, as in CI, a skipped test fails unless its reaso
 import os
 import random
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -40,7 +41,12 @@ NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 #: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
 FEW, TABLE = 10, 20
 #: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
-EXAMPLES = {True: 25, False: 100}
+EXAMPLES = {True: 8, False: 60}
+
+
+# Otherwise each process of a test would compile the package again, and each worker would rewrite the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config):

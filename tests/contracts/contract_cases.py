@@ -126,8 +126,11 @@ ROUNDING = 1e-12
 
 
 def examples(count):
-    """Run the same ``count`` examples every time; a collection has nothing to shrink."""
-    return settings(max_examples=count, derandomize=True, phases=[Phase.generate])
+    """Run the same ``count`` examples every time, or as many as tests/conftest.py allows.
+
+    A collection has nothing to shrink.
+    """
+    return settings(measure_cases.examples(count), phases=[Phase.generate])
 
 
 def each(subjects):
