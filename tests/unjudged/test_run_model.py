@@ -63,7 +63,7 @@ def model_of(qrels, runs, depth, n_samples=3, rng=0):
     return imputation, RunModel(imputation, matched, n_samples, np.random.default_rng(rng))
 
 
-SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(500)]
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(120)]
 
 
 @pytest.mark.usefixtures("few_labels")
