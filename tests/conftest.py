@@ -39,7 +39,7 @@ ABOVE_THE_SCALE = "ignore:.* the qrels have level .*, above max_rel=:ir_graded.C
 NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 
 #: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
-FEW, TABLE = 10, 20
+FEW, TABLE = 6, 20
 #: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
 EXAMPLES = {True: 8, False: 60}
 
