@@ -3,6 +3,7 @@
 With ``IR_GRADED_NO_SKIPS`` set, as in CI, a skipped test fails unless its reason is in ``MAY_BE_SKIPPED``.
 """
 
+import gc
 import os
 import random
 import re
@@ -41,7 +42,7 @@ NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 #: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
 FEW, TABLE = 6, 20
 #: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
-EXAMPLES = {True: 8, False: 60}
+EXAMPLES = {True: 8, False: 40}
 
 
 # Otherwise each process of a test would compile the package again, and each worker would rewrite the tests.
@@ -55,6 +56,17 @@ def pytest_configure(config):
     checks = [HealthCheck.too_slow]
     settings.register_profile("tests", max_examples=examples, deadline=None, suppress_health_check=checks)
     settings.load_profile("tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # Modules and thousands of tests stay until the end: the garbage collector need not look at them again.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
