@@ -89,8 +89,8 @@ def test_order_does_not_show_which_documents_are_drawn():
 def test_each_document_of_a_stratum_is_drawn_as_often_as_its_probability():
     docs = {f"d{number}": -float(number) for number in range(20)}
     # Each topic draws separately, and so does each seed.
-    found = ir_graded.pool({str(topic): docs for topic in range(900)}, strata={20: 0.25}, rng=1)
-    found = [found] + [ir_graded.pool({"1": docs}, strata={20: 0.25}, rng=seed) for seed in range(100)]
+    found = ir_graded.pool({str(topic): docs for topic in range(980)}, strata={20: 0.25}, rng=1)
+    found = [found] + [ir_graded.pool({"1": docs}, strata={20: 0.25}, rng=seed) for seed in range(20)]
     drawn = Counter(doc_id for one in found for doc_id in one["doc_id"][one["relevance"].isna()])
     assert sum(drawn.values()) == 5000
     assert drawn.keys() == docs.keys()
