@@ -460,6 +460,7 @@ def beside_pyndeval(measures):
         yield np.array(list(ours.values())), np.array([theirs.get(name, 0.0) for name in ours])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_random_topics_equal_pyndeval(name):
     pytest.importorskip("pyndeval", reason="pyndeval is not installed")
@@ -474,6 +475,7 @@ def test_random_topics_equal_pyndeval(name):
         assert np.unique(ours.round(9)).size > 4
 
 
+@pytest.mark.slow
 def test_only_greedy_ties_differ_from_pyndeval():
     pytest.importorskip("pyndeval", reason="pyndeval is not installed")
     measures = [
