@@ -3,9 +3,11 @@
 With ``IR_GRADED_NO_SKIPS`` set, as in CI, a skipped test fails unless its reason is in ``MAY_BE_SKIPPED``.
 """
 
+import gc
 import os
 import random
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -38,10 +40,15 @@ ABOVE_THE_SCALE = "ignore:.* the qrels have level .*, above max_rel=:ir_graded.C
 #: Random topics may have no level >= 0.
 NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 
-#: Cases of a test that are not slow if it has more, and the largest table of which all cases are kept.
-FEW, TABLE = 10, 20
+#: Cases that are kept of a long table, and the longest table or parameter of which each value is kept.
+FEW, TABLE = 6, 20
 #: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
-EXAMPLES = {True: 25, False: 100}
+EXAMPLES = {True: 8, False: 40}
+
+
+# Otherwise each process of a test would compile the package again, and each worker would rewrite the tests.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure(config):
@@ -50,6 +57,17 @@ def pytest_configure(config):
     checks = [HealthCheck.too_slow]
     settings.register_profile("tests", max_examples=examples, deadline=None, suppress_health_check=checks)
     settings.load_profile("tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    # Modules and thousands of tests stay until the end: the garbage collector need not look at them again.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
@@ -72,17 +90,34 @@ def _further_cases(items):
     """Return all but a few cases of a test; the few have as many values of each parameter as possible.
 
     All cases of a table are kept, unless it is long: they are written by hand, and each tests something else.
+    Of several parameters, as many cases are kept as one of them has values.
     """
-    is_table = all(len({*item.callspec.indices.values()}) == 1 for item in items)
-    if len(items) <= (TABLE if is_table else FEW):
-        return []
+    columns = defaultdict(set)
+    for name, value in set().union(*map(_values, items)):
+        columns[name].add(value)
+    kept = len(items) if all(map(_is_of_table, items)) else max(map(len, columns.values()))
+    kept = kept if kept <= TABLE else FEW
     left = random.Random(0).sample(items, len(items))  # noqa: S311
     seen = set()
-    for _ in range(FEW):
-        best = max(left, key=lambda item: len(item.callspec.indices.items() - seen))
-        seen |= best.callspec.indices.items()
+    while kept and left:
+        best = max(left, key=lambda item: len(_values(item) - seen))
+        seen |= _values(best)
         left.remove(best)
+        kept -= 1
     return left
+
+
+def _values(item):
+    """Return the parameters of a case with their values; pytest numbers the cases, not the values."""
+    return {(name, id(value)) for name, value in item.callspec.params.items()}
+
+
+def _is_of_table(item):
+    """Return whether all parameters of a case are from one table."""
+    tables = [*item.iter_markers("parametrize")]
+    names = tables[0].args[0] if len(tables) == 1 else ()
+    names = names.split(",") if isinstance(names, str) else names
+    return item.callspec.params.keys() <= {name.strip() for name in names}
 
 
 @pytest.hookimpl(wrapper=True)

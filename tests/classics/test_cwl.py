@@ -60,9 +60,11 @@ def test_worked_example_has_its_values():
 
 
 def test_a_call_of_two_measures_equals_two_calls():
-    for pair in itertools.combinations([*WORKED, "IPrec@0.125", "IPrec@0.12", "BPM(max_rel=2)@4"], 2):
+    names = [*WORKED, "IPrec@0.125", "IPrec@0.12", "BPM(max_rel=2)@4"]
+    alone = {name: ir_graded.evaluate(name, QRELS, RUN).values.item() for name in names}
+    for pair in itertools.combinations(names, 2):
         together = ir_graded.evaluate(pair, QRELS, RUN).values.ravel().tolist()
-        assert together == [ir_graded.evaluate(one, QRELS, RUN).values.item() for one in pair]
+        assert together == [alone[name] for name in pair]
 
 
 def test_recalls_that_differ_in_the_third_decimal_are_distinct():
@@ -313,8 +315,12 @@ def test_bounds_are_the_scores_of_the_worst_and_the_best_judgments(name):
         unjudged = [doc for doc in docs if doc not in levels]
         found = ir_graded.score_bounds(name, {"1": levels}, run)
         guesses = itertools.product(scale, repeat=len(unjudged))
-        all_qrels = ({"1": levels | dict(zip(unjudged, guess, strict=True))} for guess in guesses)
-        scores = [ir_graded.evaluate(name, qrels, run).values.item() for qrels in all_qrels]
+        # Each guess is a topic.
+        guessed = {
+            str(at): levels | dict(zip(unjudged, guess, strict=True)) for at, guess in enumerate(guesses)
+        }
+        scores = ir_graded.evaluate(name, guessed, dict.fromkeys(guessed, run["1"])).values.ravel().tolist()
+        assert len(scores) == 4 ** len(unjudged)
         assert found.lower.item() == pytest.approx(min(scores), abs=1e-14)
         upper = found.upper.item()
         if name.startswith(("INSQ", "SDCG")):  # further documents of the best level below the end of the run

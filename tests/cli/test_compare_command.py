@@ -78,6 +78,7 @@ def test_exit_codes(compare, folder, arguments, code):
     assert (found, bool(err)) == (code, code == 2)
 
 
+@pytest.mark.slow
 def test_exit_codes_in_a_shell(folder):
     command = f"'{sys.executable}' -m ir_graded compare qrels.txt old.run"
     gate = "-m RR --fail-if worse; echo $?"

@@ -126,8 +126,11 @@ ROUNDING = 1e-12
 
 
 def examples(count):
-    """Run the same ``count`` examples every time; a collection has nothing to shrink."""
-    return settings(max_examples=count, derandomize=True, phases=[Phase.generate])
+    """Run the same ``count`` examples every time, or as many as tests/conftest.py allows.
+
+    A collection has nothing to shrink.
+    """
+    return settings(measure_cases.examples(count), phases=[Phase.generate])
 
 
 def each(subjects):
@@ -240,9 +243,6 @@ def with_columns(qrels):
 
 def passage_tables(qrels, run, *, whole=False):
     """Return documents as articles with 100 positions; the higher the level, the more text is retrieved."""
-    highlighted = [
-        (topic, doc, level, 0, 100) for topic, docs in qrels.items() for doc, level in docs.items()
-    ]
     levels = sorted({level for docs in qrels.values() for level in docs.values()}, reverse=True)
     # Scores fall steeply, as otherwise hardly any exchange would matter.
     share = {level: 100 if whole else max(1, 100 // 4**at) for at, level in enumerate(levels)}
@@ -251,7 +251,24 @@ def passage_tables(qrels, run, *, whole=False):
         for topic, docs in run.items()
         for doc, score in docs.items()
     ]
-    return with_columns(passage_cases.frame("qrels", highlighted)), passage_cases.frame("run", found)
+    return qrels_table(qrels), passage_cases.frame("run", found)
+
+
+def qrels_table(qrels):
+    """Return qrels as a table; those of a collection are made once, as most of the time goes there."""
+    known = id(qrels) if any(qrels is one.qrels for one in COLLECTIONS) else None
+    if known not in TABLES:
+        highlighted = [
+            (topic, doc, level, 0, 100) for topic, docs in qrels.items() for doc, level in docs.items()
+        ]
+        table = with_columns(passage_cases.frame("qrels", highlighted))
+        if known is None:
+            return table
+        TABLES[known] = table
+    return TABLES[known]
+
+
+TABLES: dict[int, pd.DataFrame] = {}
 
 
 # --------------------------------------------------------------------------- documents that a measure counts

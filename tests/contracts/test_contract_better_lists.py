@@ -53,7 +53,7 @@ def assert_none_is_lower(measure, one, changes):
 
 
 @cases.each(cases.having("swap"))
-@cases.examples(12)
+@cases.examples(8)
 @given(data=st.data())
 def test_moving_a_better_document_up_one_rank_never_lowers_the_score(subject, data):
     assert_none_is_lower(
@@ -62,7 +62,7 @@ def test_moving_a_better_document_up_one_rank_never_lowers_the_score(subject, da
 
 
 @cases.each([subject for subject in cases.having("exchange") if "swap" not in cases.lacks(subject)])
-@cases.examples(12)
+@cases.examples(8)
 @given(data=st.data())
 def test_moving_a_better_document_up_many_ranks_never_lowers_the_score(subject, data):
     assert_none_is_lower(

@@ -37,7 +37,7 @@ def contributions(measure, qrels, run):
 
 
 @cases.each([subject for subject in cases.ALL if subject.NAME not in WITHOUT])
-@cases.examples(20)
+@cases.examples(8)
 @given(data=st.data())
 def test_contributions_sum_to_the_score(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))

@@ -46,7 +46,7 @@ def is_with_norm(subject):
 
 
 @cases.each(SUBJECTS)
-@cases.examples(15)
+@cases.examples(8)
 @given(data=st.data())
 def test_the_ideal_list_has_the_highest_score(subject, data):
     measure = with_a_cutoff_where_it_must_be(
@@ -56,7 +56,7 @@ def test_the_ideal_list_has_the_highest_score(subject, data):
 
 
 @cases.each(list(filter(is_with_norm, SUBJECTS)))
-@cases.examples(10)
+@cases.examples(8)
 @given(data=st.data(), cutoff=st.integers(1, 16))
 def test_the_ideal_list_has_the_highest_score_at_any_cutoff_with_norm_cutoff(subject, data, cutoff):
     """Except when the documents with the largest stop weights are not those with the largest gains."""

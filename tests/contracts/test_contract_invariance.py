@@ -32,7 +32,7 @@ TOPICS = [*cases.TOPICS, "other"]
 
 
 @cases.each(cases.ALL)
-@cases.examples(6)
+@cases.examples(4)
 @given(data=st.data(), of_topics=NAMES, of_docs=NAMES)
 def test_renaming_without_ties_changes_no_score(subject, data, of_topics, of_docs):
     """Without ties only: ids order documents with equal scores."""
@@ -45,7 +45,7 @@ def test_renaming_without_ties_changes_no_score(subject, data, of_topics, of_doc
 
 
 @cases.each(cases.ALL)
-@cases.examples(6)
+@cases.examples(4)
 @given(data=st.data(), prefix=st.sampled_from(["0", "x ", "é"]))
 def test_a_prefix_changes_no_score_even_with_ties(subject, data, prefix):
     """A prefix keeps the order of the ids."""
@@ -71,7 +71,7 @@ def in_disorder(dicts, order):
 
 
 @cases.each(cases.ALL)
-@cases.examples(6)
+@cases.examples(4)
 @given(data=st.data(), orders=st.tuples(measure_cases.ORDERS, measure_cases.ORDERS))
 def test_the_order_of_rows_and_keys_changes_no_score(subject, data, orders):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))

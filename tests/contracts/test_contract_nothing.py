@@ -19,7 +19,7 @@ def without_relevant(measure, qrels, run):
 
 
 @cases.each(cases.having("nothing"))
-@cases.examples(12)
+@cases.examples(8)
 @given(data=st.data())
 def test_nothing_relevant_retrieved_scores_0(subject, data):
     measure, one = data.draw(cases.measures(subject, "nothing")), data.draw(cases.collections(subject))

@@ -10,7 +10,7 @@ pytestmark = cases.BOTH_COLUMNS
 
 
 @cases.each(cases.ALL)
-@cases.examples(20)
+@cases.examples(8)
 @given(data=st.data())
 def test_scores_are_within_the_range(subject, data):
     low, high = cases.declared(subject).RANGE

@@ -38,7 +38,7 @@ def test_negative_gains_in_measures_of_ir_measures_do_not_read_back():
 
 
 @cases.each(cases.ALL)
-@cases.examples(10)
+@cases.examples(8)
 @given(data=st.data())
 def test_printed_measures_read_back(subject, data):
     measure = data.draw(cases.measures(subject).filter(is_read_upstream))
@@ -52,7 +52,7 @@ def test_printed_measures_read_back(subject, data):
 
 @pytest.mark.slow
 @cases.each(cases.ALL)
-@cases.examples(5)
+@cases.examples(3)
 @given(data=st.data())
 def test_pickles_and_copies_of_measures_and_evaluators_equal_the_originals(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))

@@ -42,7 +42,7 @@ def first(measure, qrels, docs):
 
 
 @cases.each([subject for subject in cases.having("truncation") if takes_a_cutoff(subject)])
-@cases.examples(15)
+@cases.examples(8)
 @given(data=st.data())
 def test_a_cutoff_equals_cutting_the_run(subject, data):
     measure, one = data.draw(cut_measures(subject)), data.draw(cases.collections(subject))

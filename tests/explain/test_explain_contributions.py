@@ -138,7 +138,10 @@ def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
 
 
 @cases.examples(4)
-@given(qrels=passage_cases.qrels(min_size=4), run=passage_cases.runs(min_size=4))
+@given(
+    qrels=passage_cases.qrels(topics=("1", "2"), min_size=4),
+    run=passage_cases.runs(topics=("1", "2"), min_size=4),
+)
 def test_contributions_of_rows_sum_to_the_score(qrels, run):
     tables = passage_cases.frame("qrels", qrels), passage_cases.frame("run", run)
     for metric in ir_measures.iter_calc(chunk_cases.OVERLAPPING, *tables):

@@ -91,11 +91,13 @@ def test_fractional_levels_are_gains_and_relevant_from_rel_on():
 
 
 def test_a_sample_draws_each_judge_of_a_document_equally_often():
-    rng = np.random.default_rng(3)
-    drawn = [levels(combine_judgments(JUDGES, "sample", rng=rng)) for _ in range(1000)]
-    assert {one["10", "z"] for one in drawn} == {1}
-    shares = {level: np.mean([one["10", "y"] == level for one in drawn]) for level in (0, 1, 2, 3)}
+    topics = [str(number) for number in range(1000)]  # each draws separately
+    judges = {name: dict.fromkeys(topics, qrels["10"]) for name, qrels in JUDGES.items()}
+    drawn = levels(combine_judgments(judges, "sample", rng=3))
+    assert {drawn[topic, "z"] for topic in topics} == {1}
+    shares = {level: np.mean([drawn[topic, "y"] == level for topic in topics]) for level in (0, 1, 2, 3)}
     assert shares == pytest.approx({0: 0.25, 1: 0.25, 2: 0, 3: 0.5}, abs=0.05)
+    assert len({levels(combine_judgments(JUDGES, "sample", rng=seed))["10", "y"] for seed in range(20)}) == 3
     first = combine_judgments(random_judges(1), "sample", rng=5)
     backwards = {
         name: {topic: dict(reversed(docs.items())) for topic, docs in reversed(qrels.items())}

@@ -26,9 +26,8 @@ def assert_equal_the_reference(seed):
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_random_topics(seed):
-    assert_equal_the_reference(seed)
+def test_random_topics():
+    assert_equal_the_reference(0)
 
 
 @pytest.mark.slow

@@ -56,11 +56,13 @@ def test_any_order_of_topics_gives_equal_means(seed):
     assert [*PROVIDER.calc_aggregate(MEASURES, qrels, RUN).values()] == expected[0].tolist()
 
 
-@pytest.mark.parametrize("measure", [one for one in MEASURES if one.NAME not in COUNTS], ids=str)
-def test_small_scores_are_not_lost_among_large_ones(measure):
+def test_small_scores_are_not_lost_among_large_ones():
     values = [1.0, *[1e-16] * 1000]
-    assert aggregate(measure, np.array(values)) == exact(values)
+    expected = exact(values)
     assert plain_sum(values) == 1
+    for measure in MEASURES:
+        if measure.NAME not in COUNTS:
+            assert aggregate(measure, np.array(values)) == expected, measure
 
 
 def test_the_mean_of_a_million_topics_is_exact():

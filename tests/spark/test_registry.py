@@ -62,31 +62,37 @@ def tables(kind):
 
 @pytest.fixture(scope="module")
 def scored(spark, tmp_path_factory):
-    """Return the scores of all measures of each kind, on Spark and on one machine."""
+    """Return the scores by measure, then by run and topic: on Spark, and on one machine."""
     found, expected = {True: {}, False: {}}, {}
     for kind in ("documents", "columns", "strata"):
         measures = [m for m in MEASURES if kind_of(m) == kind and m not in IN_ORDER]
         qrels, runs = tables(kind)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            expected |= expected_table(ir_graded.evaluate(measures, qrels, runs))
+            add(expected, expected_table(ir_graded.evaluate(measures, qrels, runs)).items())
         folder = tmp_path_factory.mktemp(kind)
         qrels.sample(frac=1, random_state=3).to_parquet(folder / "qrels.parquet")
         pd.concat([run.assign(run=name) for name, run in runs.items()]).to_parquet(folder / "run.parquet")
         given = [folder / f"{name}.parquet" for name in ("qrels", "run")]
         for broadcast in (True, False):
             scores = evaluate(measures, *given, spark=spark, broadcast=broadcast, longest_topic=9)
-            found[broadcast] |= {(row.run, row.query_id, row.measure): row.value for row in scores.collect()}
+            rows = scores.collect()
+            add(found[broadcast], (((row.run, row.query_id, row.measure), row.value) for row in rows))
     return found, expected
+
+
+def add(by_measure, scores):
+    """Add scores by run, topic and measure to those of each measure."""
+    for (run, topic, measure), value in scores:
+        of_measure = by_measure.setdefault(measure, {})
+        assert (run, topic) not in of_measure
+        of_measure[run, topic] = value
 
 
 @pytest.mark.parametrize("broadcast", [True, False])
 @pytest.mark.parametrize("measure", [m for m in MEASURES if m not in IN_ORDER], ids=str)
 def test_every_measure_equals_that_of_one_machine(scored, measure, broadcast):
-    found, expected = (
-        {key: value for key, value in one.items() if key[2] == str(measure)}
-        for one in (scored[0][broadcast], scored[1])
-    )
+    found, expected = (one[str(measure)] for one in (scored[0][broadcast], scored[1]))
     assert len(expected) == 3 * len(contract_cases.TOPICS)
     assert found == expected
 

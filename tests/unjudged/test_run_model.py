@@ -3,6 +3,7 @@
 import io
 import random
 import warnings
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -63,7 +64,7 @@ def model_of(qrels, runs, depth, n_samples=3, rng=0):
     return imputation, RunModel(imputation, matched, n_samples, np.random.default_rng(rng))
 
 
-SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(500)]
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(120)]
 
 
 @pytest.mark.usefixtures("few_labels")
@@ -203,10 +204,22 @@ def test_shifts_are_of_samples_and_of_topics(monkeypatch):
 
 def hidden(share=0.5, runs=20):
     """Return the bundled sample without a share of the judgments."""
-    covid, rng = covid_sample(), random.Random(3)  # noqa: S311
-    qrels = coverage.qrels_of(covid.qrels)
+    rng = random.Random(3)  # noqa: S311
+    qrels = sample_qrels()
     known = {t: {d: level for d, level in docs.items() if rng.random() > share} for t, docs in qrels.items()}
-    return known, {name: coverage.condensed(covid.runs[name], qrels) for name in [*covid.runs][:runs]}
+    return known, {name: condensed_run(name) for name in [*covid_sample().runs][:runs]}
+
+
+@cache
+def sample_qrels():
+    """Return the judgments of the bundled sample as dicts; tests must not change them."""
+    return coverage.qrels_of(covid_sample().qrels)
+
+
+@cache
+def condensed_run(name):
+    """Return a run of the bundled sample with judged documents only; tests must not change it."""
+    return coverage.condensed(covid_sample().runs[name], sample_qrels())
 
 
 def test_each_topic_has_a_seed(monkeypatch):
