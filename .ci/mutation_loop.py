@@ -1,7 +1,7 @@
 """Loaded by pytest for a sample of mutants: a process collects the tests once; each mutant is a fork of it.
 
 The tests first run without a mutant, and note which functions they call. Then each mutant meets the tests
-that call its function: 60 of them as the plugin orders them and, if it survives these, all others.
+that call its function, in the order of the plugin, until one fails or its time is over.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from _pytest.runner import runtestprotocol
 from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 from mutmut.utils.format_utils import mangled_name_from_mutant_name
@@ -24,13 +23,27 @@ from mutmut.utils.format_utils import mangled_name_from_mutant_name
 WORKERS = 2
 SURVIVED, KILLED, NO_TESTS = 0, 1, 33
 #: Seconds of the processor for one test, and for all tests of a mutant, which then has survived.
-OF_TEST, OF_MUTANT = 20, 120
+OF_TEST, OF_MUTANT = 20, 30
 CALLS, FOUND = Path("calls.json"), Path("found.jsonl")
 
 
+class Reports:
+    """Plugin that notes whether a test failed."""
+
+    failed = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed |= report.failed
+
+
+REPORTS = Reports()
+
+
 def failed(item: pytest.Item, following: pytest.Item | None) -> bool:
-    """Run one test."""
-    return any(report.failed for report in runtestprotocol(item, nextitem=following, log=False))
+    """Run one test, with its filters of warnings."""
+    REPORTS.failed = False
+    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+    return REPORTS.failed
 
 
 def note_calls(items: list[pytest.Item], place: Path) -> None:
@@ -73,9 +86,7 @@ def test_mutant(name: str, items: list[pytest.Item]) -> int:
 
     mutation_plugin.pytest_sessionstart()
     chosen = [*items]
-    mutation_plugin.pytest_collection_modifyitems(chosen)  # the first 60
-    first = set(chosen)
-    chosen += [item for item in items if item not in first]
+    mutation_plugin.pytest_collection_modifyitems(chosen)
     code, killer = (SURVIVED, None) if items else (NO_TESTS, None)
     for item, following in zip(chosen, [*chosen[1:], None], strict=True):
         signal.setitimer(signal.ITIMER_PROF, OF_TEST)
@@ -93,6 +104,7 @@ def test_mutant(name: str, items: list[pytest.Item]) -> int:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Note what the tests call, unless that is known, and test all mutants."""
+    session.config.pluginmanager.register(REPORTS)
     items = sorted(session.items, key=lambda item: (str(item.path), item.location[1] or 0))
     mutants = {}
     for place in sorted(Path("ir_graded").rglob("*.meta")):
