@@ -1,5 +1,7 @@
 """Measures for strata in every function that takes measures: they work or are refused with a reason."""
 
+from functools import cache
+
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -12,17 +14,22 @@ from ir_graded import GM, IA, D, InputError, ParameterError, infNDCG, infQ, xinf
 
 QRELS, RUN = cases.frame(cases.A), cases.run_of(cases.RANKING_A)
 OURS = [xinfAP, infNDCG, infQ]
-EXPECTED = dict(zip(OURS, cases.quiet_scores(OURS, QRELS, RUN).reshape(-1).tolist(), strict=True))
 TUPLES = [ir_measures.Qrel("1", doc, level, stratum) for doc, stratum, level in cases.A]
+
+
+@cache
+def expected():
+    """Return the scores. The first test computes them, so that collecting tests starts no threads."""
+    return dict(zip(OURS, cases.quiet_scores(OURS, QRELS, RUN).reshape(-1).tolist(), strict=True))
 
 
 def test_ir_measures_reads_strata_from_the_iteration():
     scored = [ir_measures.ScoredDoc("1", doc, score) for doc, score in RUN["1"].items()]
     qrels = pd.DataFrame(TUPLES)
     for given in (TUPLES, iter(TUPLES), qrels):
-        assert ir_measures.calc_aggregate(OURS, given, scored) == EXPECTED
+        assert ir_measures.calc_aggregate(OURS, given, scored) == expected()
     evaluator = ir_measures.evaluator(OURS, TUPLES)
-    assert evaluator.calc_aggregate(RUN) == evaluator.calc_aggregate(scored) == EXPECTED
+    assert evaluator.calc_aggregate(RUN) == evaluator.calc_aggregate(scored) == expected()
     # The iteration has no other effect.
     assert ir_measures.calc_aggregate([ir_measures.AP], TUPLES, RUN) == ir_measures.calc_aggregate(
         [ir_measures.AP], {"1": {doc: level for doc, _, level in cases.A}}, RUN
@@ -34,12 +41,12 @@ def test_frames_of_pyterrier_have_strata_in_the_iteration():
     run = pd.DataFrame(
         [("1", doc, score) for doc, score in RUN["1"].items()], columns=["qid", "docno", "score"]
     )
-    assert cases.quiet_scores(OURS, qrels, run).reshape(-1).tolist() == [*EXPECTED.values()]
+    assert cases.quiet_scores(OURS, qrels, run).reshape(-1).tolist() == [*expected().values()]
 
 
 def test_a_column_of_strata_comes_before_the_iteration():
     qrels = QRELS.assign(iteration="0")
-    assert cases.quiet_scores(OURS, qrels, RUN).reshape(-1).tolist() == [*EXPECTED.values()]
+    assert cases.quiet_scores(OURS, qrels, RUN).reshape(-1).tolist() == [*expected().values()]
 
 
 def test_the_command_scores_strata(tmp_path, capsys):
