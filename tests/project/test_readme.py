@@ -34,3 +34,8 @@ def test_all_python_blocks_parse(code):
 @pytest.mark.parametrize("name", ["start-command", "test-command"])
 def test_the_two_commands_are_marked_for_ci(name):
     assert re.search(rf"<!-- {name} -->\n```sh\n[^\n]+\n```", README)
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+    assert max(map(len, README.splitlines())) <= 120
