@@ -47,7 +47,7 @@ def _requires_values(measure: GradedMeasure) -> bool:
 
 
 def in_readme() -> str:
-    """Return the table of users and measures in Markdown; it leaves out measures that need further columns."""
+    """Return the table of users and measures in Markdown, without measures that need further columns."""
     rows = [
         f"| {who.replace('``', '`')} | {', '.join(f'`{_at(measure)}`' for measure in of)} | {binary} |"
         for who, of, binary in users()
