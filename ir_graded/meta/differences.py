@@ -422,7 +422,7 @@ class Minima(Result):
     """Means of runs with the lowest that pass, the result of :func:`minima`; a value a measure and run.
 
     Attributes:
-        run: name of the run.
+        run: the run.
         measure: printed name of the measure.
         topics: number of topics.
         mean: mean of the run over the topics.
