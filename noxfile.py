@@ -16,7 +16,7 @@ import nox
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)  # from the classifiers
 #: Published only as source; everything else is installed from wheels, as users do.
-SOURCE_ONLY = ("cbor", "ir-graded", "pyNTCIREVAL", "warc3-wet-clueweb09")
+SOURCE_ONLY = ("cbor", "ir-graded", "pyNTCIREVAL", "pyspark", "warc3-wet-clueweb09")
 #: lxml is an indirect dependency too, and uv then takes a newer one. pyparsing 3.3 deprecates names that
 #: matplotlib 3.8 and 3.9 use, and warnings are errors in tests.
 LOWEST = (

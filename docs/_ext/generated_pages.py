@@ -26,6 +26,7 @@ def write(folder: Path) -> None:
     texts |= {f"api/{name}.rst": text for name, text in api_pages.pages().items()}
     texts["commands.rst"] = command_pages.page()
     texts |= {"measures/table.inc": measure_pages.index(), "measures/classics.inc": measure_pages.classics()}
+    texts |= {"measures/names.inc": measure_pages.other_names()}
     for place in (*folder.glob("measures/*.rst"), *folder.glob("api/*.rst")):
         if place.relative_to(folder).as_posix() not in texts.keys() | BY_HAND:
             place.unlink()

@@ -41,11 +41,17 @@ def _at(measure: GradedMeasure) -> str:
     return f"{measure.NAME}@k" if cutoff is not None and cutoff.required else measure.NAME
 
 
+def _requires_values(measure: GradedMeasure) -> bool:
+    """Tell whether a measure has a required parameter apart from the cutoff, such as the name of a column."""
+    return any(param.required for name, param in measure.SUPPORTED_PARAMS.items() if name != "cutoff")
+
+
 def in_readme() -> str:
-    """Return the table of users and measures in Markdown."""
+    """Return the table of users and measures in Markdown, without measures that need further columns."""
     rows = [
         f"| {who.replace('``', '`')} | {', '.join(f'`{_at(measure)}`' for measure in of)} | {binary} |"
         for who, of, binary in users()
+        if not any(measure.NEEDS or _requires_values(measure) for measure in of)
     ]
     return "\n".join(["| your users | measure | binary counterpart |", "|---|---|---|", *rows])
 

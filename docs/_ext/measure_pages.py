@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import ir_measures
@@ -12,9 +14,10 @@ import pandas as pd
 
 import ir_graded
 from ir_graded.core.facets import SPAN
-from ir_graded.measures import ANSWERS, NAMES, PROPERTIES, GradedMeasure
+from ir_graded.measures import ANSWERS, GM, NAMES, PROPERTIES, GradedMeasure
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.documentation import sections
+from ir_graded.measures.other_names import LACKING, MEANT, TREC_ONLY
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 
 #: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).
@@ -314,6 +317,24 @@ def classics() -> str:
         rows.append((f"``{name}``", definition, doc.get("Parameters", "none"), _theirs(name)))
     head = ("measure", "definition", "parameters", "same values as")
     return table(head, rows, (10, 46, 28, 16)) + "\n"
+
+
+def other_names() -> str:
+    """Return the table of names in other programs; entries of the index let a search find them."""
+    here: dict[str, str] = {
+        name: str(measure)
+        for name, measure in {**ir_measures.measures.registry, **NAMES}.items()
+        if name.casefold() != measure.NAME.casefold() and measure.NAME in {*CLASSICS, GM.NAME}
+    }
+    here |= TREC_ONLY | MEANT
+    entries = [*here, *LACKING, *(f"{name}@10" for name in here)]
+    entries += [name.replace("_", " ") for name in entries]
+    index = [".. index::", *(f"   ! single: {entry}" for entry in dict.fromkeys(map(str.lower, entries)))]
+    cells = {name: f"``{measure}``" for name, measure in sorted(here.items(), key=itemgetter(1))}
+    cells |= {name: f"not here. {instead}" for name, instead in LACKING.items()}
+    groups = groupby(cells, key=cells.__getitem__)
+    rows = [(", ".join(f"``{name}``" for name in names), cell) for cell, names in groups]
+    return "\n".join([*index, "", table(("other name", "here"), rows, (45, 55)), ""])
 
 
 def _theirs(name: str) -> str:

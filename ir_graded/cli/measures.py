@@ -25,7 +25,7 @@ def measures(names: tuple[str, ...]) -> None:
     With MEASUREs, print only these, with their formulas and an example.
     """
     if names:
-        chosen = {measure.NAME: type(measure)() for measure in read_measures(names)}
+        chosen = {measure.NAME: type(measure)() for measure in read_measures(" ".join(names))}
         show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
         return
     show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))

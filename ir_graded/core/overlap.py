@@ -106,7 +106,7 @@ class Overlaps:
         lists: the lists of each run.
         documents: one more than the largest number of a document.
         p: persistence, between 0 and 1.
-        ties: one of ``TIES``.
+        ties: variant of RBO for documents with equal scores, one of ``TIES``.
     """
 
     def __init__(self, lists: Sequence[RankedLists], documents: int, p: float, ties: str) -> None:

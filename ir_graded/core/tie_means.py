@@ -43,7 +43,7 @@ class Utility:
     """A utility of the list down to a rank: ``(base + sum of value over the documents down to it) * factor``.
 
     Attributes:
-        factor: the factor of each rank.
+        factor: function of ranks and topics that returns the factor of each.
         value: value of each counted document, with base 0; None where the utility is the factor alone.
     """
 
@@ -141,7 +141,7 @@ class TiedDocuments(Generic[Counted]):
         Args:
             own: the summand of each document, which does not depend on its place.
             others: the sum over all other documents of its group.
-            factor: the factor of each rank.
+            factor: function of ranks and topics that returns the factor of each.
         """
         factors, by_place = np.zeros(self.n.size), np.zeros(self.n.size)
         for part in _chunks(self.q):
@@ -268,7 +268,7 @@ class TiedDocuments(Generic[Counted]):
 
         Args:
             grade: grade of each document, from 0; documents of one grade have one value.
-            utility: the utility.
+            utility: utility of the list down to that document.
         """
         value, above = self._values(utility)
         cases = _HighestGrades(self, grade, value)

@@ -175,7 +175,7 @@ class View(CountedDocuments, Keeps):
     """The relevant documents that a run retrieved, seen through a :class:`Cut`.
 
     Attributes:
-        cut: the cut.
+        cut: lowest relevant level, cutoff, and whether unjudged documents are dropped.
         level_index: position of the level of each document in ``levels.values``.
     """
 

@@ -58,9 +58,9 @@ class EstimateDifference(Result):
         se: standard error of the difference.
         low: lower ends of the intervals.
         high: upper ends.
-        run_a: first run.
-        run_b: second run.
-        confidence: confidence of each interval.
+        run_a: name of the first run.
+        run_b: name of the run that is subtracted.
+        confidence: confidence of each interval, such as 0.95.
         covers: what the standard errors and the intervals cover.
     """
 

@@ -53,9 +53,9 @@ class Explanation(Result):
 
     Attributes:
         run: name of the run.
-        measure: the measure.
-        query_id: the topic.
-        score: the score, as in ``evaluate``.
+        measure: the explained measure, as an object with its parameters.
+        query_id: id of the topic.
+        score: score of the run on this topic, as in ``evaluate``.
         columns: columns by name, with a value for each relevant document retrieved that the measure looks at,
             in ranking order. ``contribution`` sums to the score up to rounding. The other columns depend on
             the measure: see ``explain``.

@@ -57,7 +57,7 @@ class SpanAgreement(Result):
             ``pooled_IoU``, over the characters of all topics; with lengths, Cohen's ``kappa`` over the
             characters of the documents in both sets.
         topics: names of all topics.
-        confidence: confidence level.
+        confidence: confidence level of the bootstrap intervals, such as 0.95.
         value: coefficients, shape ``(sets, coefficients)``.
         low: lower ends of the bootstrap intervals over topics, with the same shape.
         high: upper ends.

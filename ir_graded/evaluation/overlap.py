@@ -99,8 +99,8 @@ class RunOverlaps(Result):
         runs: names of the runs.
         overlap: mean over the topics that both runs of a pair have, runs x runs.
         topics: number of these topics, runs x runs.
-        p: persistence.
-        ties: treatment of ties.
+        p: persistence, the probability of going on to the next rank, between 0 and 1.
+        ties: variant for documents with equal scores, ``'w'``, ``'a'`` or ``'b'``.
         score: the value of which these are means.
     """
 

@@ -71,8 +71,8 @@ class MetricWithResidual(NamedTuple):
     """A ``Metric`` of ir-measures with the residual of its value.
 
     Attributes:
-        query_id: the topic.
-        measure: the measure.
+        query_id: id of the topic.
+        measure: measure as an object with its parameters.
         value: the score, with no gain for unjudged documents.
         residual: how much judging every document could raise the score.
     """

@@ -47,7 +47,7 @@ class FirstDocuments:
         topic: number of the topic of each document in the qrels, shape ``(documents,)``.
         rank: its rank, from 1; documents with equal scores are by doc_id descending, or by position if the
             run has positions. Of passages, each document has the rank of its best row.
-        doc_id: the documents.
+        doc_id: id of each document.
         level: their levels; NaN for unjudged documents and for levels below 0.
         contribution: what each document adds to the score of its topic, shape ``(measures, documents)``. 0
             for documents that the measure does not count. NaN where the score is not a sum over documents:
@@ -149,14 +149,14 @@ class RankingComparison(Result):
 
     Attributes:
         runs: names of the two runs; A and B for runs without a name.
-        query_id: the topic.
-        measures: the measures.
+        query_id: id of the topic.
+        measures: measures as objects, in the given order.
         depth: last rank of the lists.
         levels: the levels in the qrels, ascending, without those below 0.
         scores: scores of the topic as in ``evaluate``, shape ``(measures, 2)``.
         run: the list that the document is in, 0 or 1.
         rank: its rank there, from 1.
-        doc_id: the document.
+        doc_id: id of the document.
         level: its level; NaN for unjudged documents and for levels below 0.
         other_rank: its rank in the other run, also below the depth; 0 if that did not retrieve it.
         contribution: what it adds to the scores, as in ``explain``, shape ``(measures, documents)``; NaN
@@ -320,7 +320,7 @@ def compare_rankings(
         measures: measure objects and strings of this package and of ir-measures.
         qrels: qrels in any form of ``evaluate``.
         run_a: the first run in any form of ``evaluate``; ``{"name": run}`` gives it a name.
-        run_b: the second run.
+        run_b: the run to compare it with, in the same forms.
         topic: the topic; ids are compared as text.
         depth: last rank of the lists.
 

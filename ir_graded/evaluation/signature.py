@@ -44,7 +44,7 @@ class Signature:
         qrels: hash of the rows of the qrels; None if they can no longer be read.
         runs: hash of the rows of each run by name, None as for the qrels.
         topics: number of topics.
-        topics_hash: hash of the topics.
+        topics_hash: hash of the sorted ids of the topics, in hexadecimal digits.
         options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
             and whether ``intents``, ``nuggets`` and ``lengths`` were given; empty if they are not known.
             ``ties`` is 'position' if positions rank documents with equal scores, 'mixed' if they do in some

@@ -85,10 +85,10 @@ class Lists(Keeps):
     A topic that the run lacks has one unjudged document.
 
     Attributes:
-        names: the topics.
-        levels: the judgments.
-        options: the options.
-        tag: tag of the run.
+        names: ids of the topics.
+        levels: levels of the judged documents, by topic.
+        options: relevance level, depth and other options of the command.
+        tag: tag of the run, which ``runid`` prints.
         absent: whether the run lacks each topic, shape ``(topics,)``.
         topic, n, level: topic, rank and level of each document, ordered by topic and rank.
         nonrelevant: whether each document has a level >= 0 that is not relevant.
@@ -388,14 +388,14 @@ class Measure:
     """A measure, or in :data:`MEASURES` measures that differ in a parameter.
 
     Attributes:
-        name: its name.
-        values: its formula.
-        parameters: reads its parameters.
+        name: name that ``-m`` takes.
+        values: function of the lists and a parameter that returns the value of each topic.
+        parameters: function that reads the text of the parameters after the name.
         default: text of the default parameters.
         overall: takes the values of the topics that count; returns that over all topics. None without any.
         by_topic: whether the values of topics are printed.
         form: format of a value.
-        parameter: its parameter.
+        parameter: value given to ``values``, such as a cutoff; None for a measure without one.
     """
 
     name: str

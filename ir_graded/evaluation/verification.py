@@ -34,7 +34,7 @@ class Verification(Result):
             or 'not saved' (a given run).
         saved: the saved value.
         found: the recomputed value.
-        note: explanation.
+        note: sentence on the difference, such as the number of topics that differ; may be empty.
     """
 
     COLUMNS: ClassVar = ("item", "run", "measure", "query_id", "status", "saved", "found", "note")

@@ -33,6 +33,7 @@ from ir_graded.errors import (
 
 from .base import NAMES, GradedMeasure
 from .classic.ties import separate_ties
+from .other_names import LACKING, MEANT, TREC_ONLY
 from .params import with_floats
 
 #: Number of characters of a name that are compared with names of measures.
@@ -51,18 +52,6 @@ _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 _Pairs: TypeAlias = list[tuple[Any, Any]]
 #: A name with the cutoff inside: recall_at_10, ndcg_cut_10, mrr_10.
 _NAME_AND_CUTOFF = re.compile(r"(.+?)(?:_at|_cut)?[._]([1-9][0-9]*)", re.DOTALL)
-#: Names of other programs in lower case, with the measure here.
-_ELSEWHERE = {
-    **dict.fromkeys(("hit", "hits", "hit_rate", "hitrate", "hr", "top_k_accuracy"), "Success"),
-    **dict.fromkeys(("f1", "f1_score", "f_score", "f_measure", "fmeasure", "f-measure"), "SetF"),
-    **dict.fromkeys(("average_precision", "mean_average_precision", "avgprec", "map_cut"), "AP"),
-    **dict.fromkeys(("reciprocal_rank", "mean_reciprocal_rank", "recip_rank"), "RR"),
-    **dict.fromkeys(("r_precision", "r-precision"), "Rprec"),
-    **dict.fromkeys(("dcg", "ndcg_cut"), "nDCG"),
-    **dict.fromkeys(("r_cap", "relative_p", "capped_recall", "recall_cap", "recall_capped"), "RelP"),
-}
-#: Names of trec_eval that ir-measures lacks; registered there, they would become members of its families.
-_TREC_ONLY = {"gm_map": "GM(measure='AP')", "gm_bpref": "GM(measure='Bpref')"}
 
 
 def _parts(text: str) -> tuple[str, str]:
@@ -76,6 +65,8 @@ def _parts(text: str) -> tuple[str, str]:
 def _hint(text: str) -> str:
     """Return a hint on the measure that a string may mean, with a blank; empty without one."""
     name, rest = _parts(text)
+    if instead := LACKING.get(name.casefold()):
+        return f"{instead}. "
     known = _known_names()
     outer, _, base = name.partition("-")
     measure = known.get(outer.casefold())
@@ -93,7 +84,7 @@ def _known_names() -> dict[str, str]:
     """Return the canonical name of each measure by its names in lower case, also those of other programs."""
     measures: dict[str, Measure] = {**ir_measures.measures.registry, **NAMES}
     here = {name.casefold(): name if measure.params else measure.NAME for name, measure in measures.items()}
-    return {**_ELSEWHERE, **here}
+    return {**MEANT, **here}
 
 
 class _UnreadableError(ValueError):
@@ -349,7 +340,13 @@ def _measures_in(text: str) -> list[Measure]:
             ) from None
         if len(pieces) == 1:
             raise
-        return [measure for piece in pieces for measure in _read_here(piece)]
+        try:
+            return [measure for piece in pieces for measure in _read_here(piece)]
+        except UnknownMeasureError:
+            together = "_".join(pieces)  # a name of several words, such as context precision
+            if _parts(together)[0].casefold() in LACKING.keys() | MEANT.keys():
+                raise _explained(together, NameError()) from None
+            raise
 
 
 def _read_here(text: str) -> list[Measure]:
@@ -418,7 +415,7 @@ def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]
     if not isinstance(item, str):
         raise ParameterError(f"{short_repr(item)} is neither a measure nor a string that names one")
     try:
-        return [read(_TREC_ONLY.get(item, item))]
+        return [read(TREC_ONLY.get(item, item))]
     except GradedError:
         # The name is one of this package, so no other grammar applies.
         raise

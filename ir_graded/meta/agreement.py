@@ -153,7 +153,7 @@ class Agreement(Result):
 
     Attributes:
         sets: names of the sets.
-        topics: the topics.
+        topics: ids of the topics.
         levels: the levels of all sets, ascending.
         pairs: numbers of the two sets that are compared, for each comparison.
         counts: pairs of a topic and a document by both levels, shape ``(comparisons, topics, levels,
@@ -164,7 +164,7 @@ class Agreement(Result):
         high: upper ends.
         undefined: number of replicates in which the coefficient is undefined.
         measurement: distance between levels in alpha.
-        confidence: confidence level.
+        confidence: confidence level of the intervals, such as 0.95.
     """
 
     sets: tuple[Hashable, ...]
@@ -277,7 +277,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
             more than 20 levels, only alpha of interval labels is computed.
         rel: smallest relevant level, for the overlap (pairs relevant in both / in either).
         levels: levels of the scale; by default those in the table.
-        confidence: confidence level.
+        confidence: confidence level of the intervals, between 0 and 1.
         n_resamples: number of replicates.
         rng: a seed or a generator.
 

@@ -45,7 +45,7 @@ class RandomEffects:
     """The mean effect of collections like those observed, from effects and their variances.
 
     Attributes:
-        mu: the mean.
+        mu: estimated mean effect over collections.
         se: its standard error (Knapp and Hartung).
         tau2: variance between collections.
         i2: share of the variance between collections, from 0 to 1.
@@ -99,10 +99,10 @@ class AcrossCollections(Result):
         table: a row per measure, run and collection, then rows "mean of collections" and "random effects".
         summary: a row per measure and run: tau2 and i2 (how much collections differ), q and q_p (Cochran's
             test that they do not), predict_low and predict_high (an interval for a further collection).
-        baseline: the baseline.
-        effect: ``'difference'`` or ``'gz'``.
-        method: ``'reml'`` or ``'dl'``.
-        alpha: significance level.
+        baseline: name of the run that the others are compared with.
+        effect: ``'difference'`` (of means) or ``'gz'`` (standardised).
+        method: estimator of tau2, ``'reml'`` or ``'dl'`` (DerSimonian and Laird).
+        alpha: significance level; the intervals have the confidence 1 - alpha.
         n_resamples: number of replicates.
     """
 

@@ -39,7 +39,7 @@ class Conclusions(Result):
 
     Attributes:
         measures: printed names of the measures.
-        runs: the systems.
+        runs: names of the systems.
         means_a: mean of each system under a, shape ``(measures, runs)``.
         means_b: mean of each system under b.
         table: the table of ``to_frame``, in the order of the measures.

@@ -63,13 +63,13 @@ class Differences(Result):
         topics: number of topics.
         judged: mean share of judged documents down to the cutoff of the measure, else 10; NaN if only scores
             are given.
-        baseline_judged: that of the baseline.
+        baseline_judged: that share for the baseline.
         effective_topics: number of equally weighted topics with the same standard error (Kish).
         measure: printed name of the measure.
         run: the run; of all pairs, the one with the higher mean.
         baseline: the run that it is compared with.
-        mean: mean of the run over the topics.
-        baseline_mean: mean of the baseline.
+        mean: mean score of the run over the topics of the slice, weighted if there are weights.
+        baseline_mean: mean score of the baseline over the same topics.
         difference: mean of "run - baseline".
         se: standard error of the difference.
         p: p-values of the single tests.
@@ -80,11 +80,11 @@ class Differences(Result):
         ties: number without a difference.
         losses: number with a negative difference.
         tests: number of tests in the family.
-        alternative: alternative hypothesis.
-        test: the test.
-        correction: the correction.
-        family: which tests are corrected together.
-        alpha: significance level.
+        alternative: ``'two-sided'``, ``'greater'`` or ``'less'``.
+        test: name of the test, as in the option of that name.
+        correction: name of the correction for several tests, as in the option of that name.
+        family: tests that are corrected together, ``'measure'`` or ``'all'``.
+        alpha: significance level; the intervals have the confidence 1 - alpha.
         tolerance: largest loss that does not matter.
         n_resamples: number of replicates; 0 if none are drawn.
         exact: whether the p-values count all sign patterns instead of random ones.
@@ -410,8 +410,8 @@ class _Answers:
     """p-values of comparisons: of the alternative, of losses and gains, and of the bounds of the tolerance.
 
     Attributes:
-        p: of the alternative, alone.
-        p_corrected: corrected.
+        p: p-value of the alternative, of each comparison alone.
+        p_corrected: p-value of the alternative, corrected for the family.
         loss: corrected p of a loss; of a two-sided test those of the alternative.
         gain: corrected p of a gain.
         above: p of "the mean is above -tolerance", alone.

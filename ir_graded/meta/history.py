@@ -34,12 +34,12 @@ class History(Result):
     Attributes:
         release: name of the release.
         measure: printed name of the measure.
-        run: the run.
+        run: name of the run.
         topics: number of topics.
         mean: mean over the topics.
         change: difference from the previous release; NaN if there is none that is comparable.
         low: lower end of Student's interval of the change.
-        high: upper end.
+        high: upper end of that interval.
         part: number of the part of the history, from 1; only releases of one part are comparable.
         alpha: the intervals have the confidence 1 - alpha.
         notes: sentences on what differs between releases.

@@ -152,7 +152,7 @@ class PredictionPowered(Result):
         measures: printed names of the measures.
         runs: the systems except the baseline.
         baseline: the baseline of the differences; None for means.
-        estimate: the estimate.
+        estimate: mean, or difference, from the labels of people and of the model together.
         low: lower end of its interval.
         high: upper end.
         human: mean of the labelled topics under human labels.
@@ -163,7 +163,7 @@ class PredictionPowered(Result):
         equivalent_topics: number of topics with human labels only that would give an equally narrow interval.
         n_labelled: number of topics with human labels, n.
         n_unlabelled: number of other topics, N.
-        confidence: confidence level.
+        confidence: confidence level of the intervals, such as 0.95.
     """
 
     measures: tuple[str, ...]

@@ -46,9 +46,9 @@ class Comparisons:
 
     Attributes:
         z: the differences, shape ``(comparisons, topics)``; 0 for topics that are not in the slice.
-        slice: slice of each comparison.
+        slice: number of the slice of each comparison, a row of ``members``.
         members: whether each topic is in a slice, shape ``(slices, topics)``.
-        weights: weights of the topics.
+        weights: weight of each topic, >= 0, shape ``(topics,)``.
     """
 
     z: Floats
@@ -216,8 +216,8 @@ class Tail:
     """Counts of replicates whose statistics are as large as the observed ones.
 
     Args:
-        statistics: the statistics.
-        alternative: one of ``TAILS``.
+        statistics: observed statistics of the comparisons, with their margins.
+        alternative: direction in which a statistic is extreme, one of ``TAILS``.
         families: comparisons that are corrected together by step-down max-t.
     """
 

@@ -30,8 +30,8 @@ class Ranks(Result):
 
     Attributes:
         measure: printed name of the measure.
-        run: the runs.
-        mean: means over the topics.
+        run: names of the runs.
+        mean: mean scores over the topics.
         rank: ranks by the mean; equal means share the smaller rank.
         rank_low: best rank that the topics allow, 1 + the number of runs that are significantly better.
         rank_high: worst rank that they allow, the number of runs less those that are significantly worse.

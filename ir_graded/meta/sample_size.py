@@ -127,8 +127,8 @@ class ScoreVariance(Result):
         variance: pooled by degrees of freedom, ``sum(phi * V) / sum(phi)``.
         degrees: sum of the degrees of freedom.
         variances: V of each collection.
-        phi: degrees of freedom of each.
-        topics: number of topics of each.
+        phi: degrees of freedom of each collection.
+        topics: number of topics of each collection.
         model: ``'two-way'`` or ``'one-way'``.
     """
 
@@ -388,7 +388,7 @@ def topic_set_size(
         scores: a score matrix of earlier systems, a list of matrices of several collections, whose variances
             are pooled, or None if the design has a variance.
         difference: the smallest difference of means to detect, above 0; for an interval, its largest width.
-        design: the test.
+        design: test, significance level, power and further options; by default ``Design()``.
         options: fields of ``Design``, instead of a design.
 
     Raises:
@@ -456,7 +456,7 @@ def minimum_detectable_difference(
     Args:
         scores: as for ``topic_set_size``.
         n_topics: number of topics, at least 2; by default that of the matrix.
-        design: the test.
+        design: test, significance level, power and further options; by default ``Design()``.
         options: fields of ``Design``, instead of a design.
 
     Raises:
@@ -491,8 +491,8 @@ class EffectSizes(Result):
         low: lower end of the interval of dz.
         high: upper end.
         es: difference / root of the two-way residual variance of all systems (Sakai, for Tukey's HSD).
-        es_one_way: es with the one-way variance.
-        confidence: confidence level.
+        es_one_way: the same with the one-way variance, for unpaired systems.
+        confidence: confidence level of the interval of dz.
     """
 
     run_a: tuple[Hashable, ...]

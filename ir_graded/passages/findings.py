@@ -77,7 +77,7 @@ class Findings:
     A notebook shows it as HTML, and ``print`` as text. Positions are those of the data, ``stop`` is excluded.
 
     Attributes:
-        query_id: the topic.
+        query_id: id of the topic.
         rows: number of rows considered.
         highlighted: the spans of relevant level, sorted by doc_id and start: named tuples of doc_id, start,
             stop, found (the union of the text found), pieces (rank, start and stop in each row) and text.
@@ -280,8 +280,8 @@ class Strip:
     INEX, bytes in TREC Genomics.
 
     Attributes:
-        query_id: the topic.
-        doc_id: the article.
+        query_id: id of the topic.
+        doc_id: id of the article.
         rank: rank of the article in the run; None if the run does not retrieve it.
         highlighted: union of the spans of relevant level, as ``(start, stop)`` with ``stop`` excluded.
         retrieved: union of the spans that the run retrieved.

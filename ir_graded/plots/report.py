@@ -30,7 +30,7 @@ def report_figures(
     """Return the figures of a report by names for files.
 
     Args:
-        scores: the scores.
+        scores: scores by measure, topic and run, from which differences by topic are drawn.
         intervals: confidence intervals of the means by each measure.
         pairs: for each measure the two runs whose differences by topic are drawn; None without a second run.
         more: further results by name, such as the ranks and the unjudged documents; None for one that the

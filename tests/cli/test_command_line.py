@@ -314,6 +314,8 @@ def test_measures_explains_measures_of_both_packages_each_once(run):
     assert "    dcg='log2'         DCG formulation\n" in out
     assert "    D-nDCG, short for D(measure='nDCG')\n" in out
     assert_command_fails(run("measures", "qq"), "Unknown measure 'qq'. Did you mean 'Q'?")
+    for words in (["hit", "rate"], ["hit rate"], ["hit_rate"]):
+        assert_command_fails(run("measures", *words), "Unknown measure 'hit_rate'. Did you mean 'Success'?")
 
 
 def test_the_example_of_a_measure_names_a_measure(run):

@@ -16,6 +16,7 @@ from ir_graded.cli.main import commands
 from ir_graded.measures import ANSWERS, NAMES, PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
 from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.other_names import LACKING, MEANT
 from ir_graded.measures.params import MAX_REL, REQUIRED_CUTOFF
 
 MEASURES = sorted({measure.NAME for measure in REGISTRY.values()})
@@ -138,6 +139,18 @@ def test_the_classics_are_listed_with_their_providers():
     for name, expected in providers.items():
         row = table.partition(f"* - ``{name}``\n")[2].split("\n")
         assert row[2].strip() == f"- {expected}"
+
+
+def test_names_of_other_programs_are_in_a_table_and_in_the_index():
+    page = measure_pages.other_names()
+    for name in ("mrr", "gm_map", *MEANT, *LACKING):
+        assert f"\n   ! single: {name}\n" in page
+        assert f"``{name}``" in page.replace("MRR", "mrr")
+    for words in ("map@10", "recall@10", "hit rate", "context precision"):
+        assert f"\n   ! single: {words}\n" in page
+    assert "* - ``MAP``, ``average_precision``" in page
+    assert "\n     - ``AP``\n" in page
+    assert "* - ``dcg``\n     - not here. nDCG@k is similar" in page
 
 
 def test_every_public_name_has_one_entry():

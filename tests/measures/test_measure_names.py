@@ -8,6 +8,8 @@ import pytest
 from classics.classic_cases import UPSTREAM
 
 import ir_graded
+from ir_graded.measures import NAMES
+from ir_graded.measures.other_names import LACKING, MEANT as MEANT_ELSEWHERE
 from ir_graded.measures.parsing import read_measure, read_measures
 
 QRELS = {"1": {"a": 2}}
@@ -50,6 +52,45 @@ def test_an_unknown_name_suggests_the_measure_that_was_meant():
 def test_a_name_that_is_near_no_measure_gets_no_suggestion():
     with pytest.raises(NameError, match=r"^Unknown measure 'xyzzy'\. Run `ir_graded measures` for the full"):
         ir_graded.evaluate("xyzzy", QRELS, RUN)
+
+
+def test_names_of_other_programs_are_not_names_here():
+    assert [
+        name for name in [*MEANT_ELSEWHERE, *LACKING] if name in {*NAMES, *ir_measures.measures.registry}
+    ] == []
+
+
+@pytest.mark.parametrize("name", MEANT_ELSEWHERE)
+def test_the_measure_for_a_name_of_another_program_can_be_read(name):
+    assert read_measure(MEANT_ELSEWHERE[name])
+
+
+@pytest.mark.parametrize("name", ["faithfulness", "Faithfulness@3", "hallucination", "groundedness_at_5"])
+def test_a_measure_that_only_other_programs_have_says_what_is_similar(name):
+    expected = f"^Unknown measure '{name}'. Other programs let a language model judge it; CitationP .*. Run `"
+    with pytest.raises(NameError, match=expected):
+        ir_graded.evaluate(["AP", name], QRELS, RUN)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (
+            "context precision@5",
+            "'context_precision@5'. AP@k of judged chunks is similar, but divides by all",
+        ),
+        ("hit  rate@5", "'hit_rate@5'. Did you mean 'Success@5'?"),
+        ("AP hit", "'hit'. Did you mean 'Success'?"),
+        ("Q context", "'context'. Run"),
+    ],
+)
+def test_a_name_of_two_words_is_not_read_as_two_measures(text, answer):
+    with pytest.raises(NameError, match=f"^Unknown measure {re.escape(answer)}"):
+        ir_graded.evaluate(text, QRELS, RUN)
+
+
+def test_two_measures_may_have_names_that_are_one_elsewhere():
+    assert [str(measure) for measure in read_measures("R@5 Precision@5")] == ["R@5", "P@5"]
 
 
 def test_a_measure_that_does_not_exist_here_gets_no_suggestion():

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import ir_graded
+
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 WITH_OUTPUT = re.findall(r"```python\n((?:(?!```).)*)```\n```text\n(.*?)```", README, flags=re.DOTALL)
 ALL_PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -34,3 +36,13 @@ def test_all_python_blocks_parse(code):
 @pytest.mark.parametrize("name", ["start-command", "test-command"])
 def test_the_two_commands_are_marked_for_ci(name):
     assert re.search(rf"<!-- {name} -->\n```sh\n[^\n]+\n```", README)
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+    assert max(map(len, README.splitlines())) <= 120
+
+
+def test_the_citation_is_of_this_version():
+    citation = (Path(__file__).parents[2] / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {ir_graded.__version__}\n" in citation
