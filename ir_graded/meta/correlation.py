@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
 from ir_graded._utils.results import Result, read_only
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, format_ids
@@ -44,14 +43,11 @@ def kendall_tau(a: Any, b: Any) -> float:
         0.3333
     """
     x, y, _ = align(a, b, "a", "b")
-    # Compare instead of subtracting: differences of very large scores overflow.
-    concordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y))
-    discordant = np.count_nonzero(_is_above(x, x) & _is_above(y, y).T)
-    return float((concordant - discordant) / (len(x) * (len(x) - 1) / 2))
+    return float(_concordance(x, y) / (len(x) * (len(x) - 1) / 2))
 
 
 def kendall_tau_b(a: Any, b: Any) -> float:
-    """Return Kendall's tau-b (Kendall 1945), which corrects for ties, as ``scipy.stats.kendalltau``.
+    """Return Kendall's tau-b (Kendall 1945), which corrects for ties.
 
     ``tau_b = (concordant - discordant) / sqrt(P(a) * P(b))``, where ``P`` is the number of pairs that are not
     tied in that ranking. Without ties it equals tau-a. In [-1, 1], symmetric; NaN if all systems of a ranking
@@ -69,7 +65,9 @@ def kendall_tau_b(a: Any, b: Any) -> float:
         0.8165
     """
     x, y, _ = align(a, b, "a", "b")
-    return float(extra("scipy.stats", "meta").kendalltau(x, y, variant="b").statistic)
+    if not (pairs := np.sqrt([np.count_nonzero(_is_above(one, one)) for one in (x, y)])).all():
+        return float("nan")
+    return min(max(float(_concordance(x, y) / pairs[0] / pairs[1]), -1.0), 1.0)
 
 
 def tau_ap(reference: Any, estimate: Any) -> float:
@@ -254,6 +252,13 @@ def fitting_tau_ap(reference: Floats, estimate: Floats) -> tuple[float, str]:
     if len(np.unique(estimate)) < len(estimate):
         return tau_ap_a(reference, estimate), "tau_ap_a"
     return tau_ap(reference, estimate), "tau_ap"
+
+
+def _concordance(x: Floats, y: Floats) -> int:
+    """Return the number of concordant pairs less that of discordant pairs."""
+    # Compare instead of subtracting: differences of very large scores overflow.
+    above = _is_above(x, x), _is_above(y, y)
+    return int(np.count_nonzero(above[0] & above[1]) - np.count_nonzero(above[0] & above[1].T))
 
 
 def _is_above(one: Floats, other: Floats) -> Bools:
