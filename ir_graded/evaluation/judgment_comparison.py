@@ -351,7 +351,7 @@ def _compare_assignments(
     """Compare assignments of nuggets to answers: support as levels 2, 1, 0, and conclusions by scores."""
     keys = ["run", "query_id", "nugget"]
     found_a, found_b = nugget_assignments(a), nugget_assignments(b)
-    first, second = found_a.frame(), found_b.frame()
+    first, second = found_a.to_frame(), found_b.to_frame()
     labels = first.merge(second, on=keys, how="outer", suffixes=(" a", " b"))
     columns = 2 * labels[["assignment a", "assignment b"]].set_axis(["a", "b"], axis=1)
     shared = labels.loc[columns.notna().all(axis=1), keys]

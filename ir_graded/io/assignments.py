@@ -224,7 +224,7 @@ class Nuggets:
     def __len__(self) -> int:
         return len(self.nugget)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Return the rows as a frame."""
         import pandas as pd
 
@@ -447,7 +447,7 @@ def read_assignments(paths: Any) -> pd.DataFrame:
     found = nugget_assignments(paths)
     if found.notes:
         warnings.warn(" ".join(found.notes), CoverageWarning, stacklevel=2)
-    return found.frame()
+    return found.to_frame()
 
 
 class Citations(NamedTuple):
