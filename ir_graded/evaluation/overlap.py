@@ -16,7 +16,7 @@ from ir_graded.core.segments import Floats, Ints, exact_sum
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import is_path_or_dataset_id
-from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.judgments import Judgments, Lookup, comparable, document_keys
 from ir_graded.matching.match import table_of_run
 from ir_graded.meta.options import statistic
 
@@ -25,7 +25,6 @@ from .coverage import warn_caller
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ir_graded.io.table import Table
     from ir_graded.matching.tables import RunRows
     from ir_graded.plots.style import Axes, Figure
 
@@ -184,17 +183,45 @@ def rows_by_name(name: str, run: Any) -> RunRows:
         raise of_run(name, error) from error
 
 
-def overlaps_with(baseline: str, runs: Mapping[str, Any], judgments: Judgments) -> list[float]:
-    """Return the mean ``ext`` of each valid run with one of them over topics of the qrels, or NaN."""
+class OverlapWith:
+    """Overlap of runs with a baseline, on topics of the qrels.
 
-    def judged_topics(run: Any) -> Table:
-        table = table_of_run(judgments, run)
-        return table[table.query_id.is_in(judgments.names).arg_true().to_numpy().astype(np.int64)]
+    Args:
+        baseline: the valid run that the others are compared with.
+        judgments: the prepared qrels.
+    """
 
-    ranked = _Ranked.of({name: judged_topics(run) for name, run in runs.items()})
-    overlaps = Overlaps(ranked.lists, ranked.documents, 0.9, "a")
-    every = overlaps.with_others(ranked.names.index(baseline), range(len(runs)))
-    return [_mean(values[VALUES.index("ext")]) for values in every]
+    def __init__(self, baseline: Any, judgments: Judgments) -> None:
+        self._judgments = judgments
+        rows, topic = self._judged_rows(baseline)
+        order, every = np.argsort(topic, kind="stable"), np.arange(topic.size)
+        doc_ids = rows.doc_id.gather(order).to_list()
+        self._lookup = Lookup(len(judgments.names), topic[order], every, doc_ids)
+        self._list = self._ranked(rows, topic)
+
+    def mean(self, run: Any) -> float:
+        """Return the mean ``ext`` of a valid run and the baseline, or NaN."""
+        lists = [self._list, self._ranked(*self._judged_rows(run))]
+        overlaps = Overlaps(lists, len(self._lookup.doc_ids) + 1, 0.9, "a")
+        (values,) = overlaps.with_others(0, [1])
+        return _mean(values[VALUES.index("ext")])
+
+    def _judged_rows(self, run: Any) -> tuple[RunRows, Ints]:
+        """Return the rows of a run in topics of the qrels, and the number of the topic of each."""
+        from ir_graded.matching.tables import rows_of_run
+
+        table = table_of_run(self._judgments, run)
+        known = table.query_id.is_in(self._judgments.names).arg_true().to_numpy().astype(np.int64)
+        rows = rows_of_run(table if known.size == len(table.query_id) else table[known])
+        number = np.array([self._judgments.number[name] for name in rows.names], dtype=np.int64)
+        return rows, number[rows.topic]
+
+    def _ranked(self, rows: RunRows, topic: Ints) -> RankedLists:
+        # All documents that the baseline lacks have one number.
+        document = np.full(topic.size, len(self._lookup.doc_ids), dtype=np.int64)
+        at, found = self._lookup.find(topic, rows.doc_id, document_keys(topic, rows.doc_id))
+        document[at] = found
+        return RankedLists.of(self._lookup.topics, topic, comparable(rows.score), document)
 
 
 def _mean(values: Floats) -> float:

@@ -30,7 +30,7 @@ _USUAL = (False, "default", "keep", "float32")
 _UNKNOWN = "unknown"
 #: Option ``ties`` of scores with ties by id and by position, in different runs.
 MIXED = "mixed"
-#: Number of ids that are hashed at a time.
+#: Number of ids that are joined at a time.
 _PIECE = 1 << 18
 
 
@@ -156,8 +156,8 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
         digest.update(column.name.encode())
         if column.dtype == pl.String:
             digest.update(column.str.len_bytes().to_numpy().astype("<i8").tobytes())
-            for begin in range(0, len(rows), _PIECE):  # few Python objects at a time
-                digest.update("".join(column[begin : begin + _PIECE].to_list()).encode())
+            for begin in range(0, len(rows), _PIECE):  # little text at a time
+                digest.update(column[begin : begin + _PIECE].str.join("").item().encode())
         else:
             values = column.to_numpy().astype("<f8") + 0.0  # without negative zeros
             digest.update(np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes())
@@ -201,6 +201,12 @@ class Origin:
         source = qrels_file(source) if kind == "qrels" else source
         if not is_read_once(source):
             self.sources[kind, name] = source, _stamp(source)
+
+    def add_rows(self, kind: str, name: str, rows: Table) -> None:
+        """Hash the rows of a source now, while they are in memory."""
+        if (kind, name) in self.sources:
+            del self.sources[kind, name]
+            self.known[kind, name] = rows_hash(kind, rows, self.facets)
 
     def hashes(self) -> dict[tuple[str, str], str | None]:
         """Return the hashes of the sources."""

@@ -63,11 +63,13 @@ class MatchedRun:
     """A run that has been matched with the qrels.
 
     Attributes:
+        name: the name of the run.
         run: the run, in a form that can be read again; of a small file, its table.
         judged: its judged documents.
         lowest: lowest level of the documents that were looked for.
     """
 
+    name: str
     run: Any
     judged: JudgedRun
     lowest: float
@@ -130,7 +132,7 @@ def match_runs(
                     judged = match_run(prepared, run, level, processors())
                 if not judged.n_retrieved.any():
                     _check_shared_topics(prepared, name, run)
-                result = work(MatchedRun(run, judged, level))
+                result = work(MatchedRun(name, run, judged, level))
             except InputError as error:
                 if len(runs) == 1 or is_path_or_dataset_id(source):
                     raise

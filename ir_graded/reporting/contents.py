@@ -20,7 +20,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
 from ir_graded.evaluation.evaluate import Request
-from ir_graded.evaluation.overlap import overlaps_with
+from ir_graded.evaluation.overlap import OverlapWith
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.rankings import FirstDocuments, first_documents
 from ir_graded.evaluation.score_intervals import (
@@ -40,7 +40,7 @@ from ir_graded.evaluation.unjudged import (
 )
 from ir_graded.io.run_names import find_run, named_runs
 from ir_graded.io.sources import load_dataset
-from ir_graded.io.table import column_names, is_frame
+from ir_graded.io.table import Table, column_names, is_frame
 from ir_graded.io.text import read_text
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
@@ -229,18 +229,21 @@ def collect(  # noqa: PLR0913  # the options of report
     in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
     evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
     first = [scorer_of(measures[0])]
+    with_baseline = None if baseline is None else OverlapWith(request.runs[baseline], request.judgments)
 
-    def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments]:
+    def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments, float]:
+        if isinstance(run.run, Table):
+            request.origin.add_rows("run", run.name, run.run)
         spans = dict(zip(here, ranges(here, evaluator.scores_of(run.judged)), strict=True))
         ties = np.array([spans[one].mean() if one in spans else np.nan for one in measures])
         shares = unjudged_shares(request, run, _DEPTHS)
-        return shares, ties, first_documents(request, run, first, LIST_DEPTH)
+        overlap = np.nan if with_baseline is None else with_baseline.mean(run.run)
+        return shares, ties, first_documents(request, run, first, LIST_DEPTH), overlap
 
     scores, found = request.scores(others, LOWEST_JUDGED, progress=None)
-    shares, ties, listed = zip(*found, strict=True)
+    shares, ties, listed, overlap = zip(*found, strict=True)
     contents = of_scores(scores, baseline=baseline, **options)
     lists = Lists.of(request.judgments, listed)
-    overlap = None if baseline is None else overlaps_with(baseline, request.runs, request.judgments)
     imputed, not_imputed = None, ""
     if n_samples:
         try:
@@ -254,7 +257,7 @@ def collect(  # noqa: PLR0913  # the options of report
         imputed=imputed,
         not_imputed=not_imputed,
         ties=np.array(ties).T,
-        overlap=overlap,
+        overlap=None if baseline is None else [*overlap],
         lists=lists,
         queries=None if queries is None else query_texts(queries, scores.query_ids),
         texts=None if documents is None or lists is None else document_texts(documents, lists),

@@ -99,7 +99,9 @@ class Hidden:
         """Return the probability of relevance of each unjudged document by the model of the runs."""
         imputation = Imputation.of(prepare_qrels(self.labels()), self.frames.values(), DEPTH, all_bins=True)
         judgments, imputed = imputation.judgments, imputation.imputed
-        matched = (MatchedRun(run, match_run(judgments, run), -np.inf) for run in self.frames.values())
+        matched = (
+            MatchedRun(name, run, match_run(judgments, run), -np.inf) for name, run in self.frames.items()
+        )
         found = [Retrieved.of(run, imputation, 0.0, np.inf) for run in matched]
         model = RunModel(imputation, found, DRAWS, np.random.default_rng(0))
         beta, of_topic = (drawn.mean(axis=0) for drawn in model.steps[0])

@@ -57,7 +57,10 @@ def model_of(qrels, runs, depth, n_samples=3, rng=0):
     imputation = Imputation.of(prepare_qrels(qrels), runs.values(), depth, all_bins=True)
     matched = [
         Retrieved.of(
-            MatchedRun(runs[name], match_run(imputation.judgments, runs[name]), 0), imputation, 0, np.inf
+            MatchedRun(name, runs[name], match_run(imputation.judgments, runs[name]), 0),
+            imputation,
+            0,
+            np.inf,
         )
         for name in sorted(runs)
     ]
