@@ -219,9 +219,17 @@ class Tail:
         statistics: observed statistics of the comparisons, with their margins.
         alternative: direction in which a statistic is extreme, one of ``TAILS``.
         families: comparisons that are corrected together by step-down max-t.
+        alone: whether ``p`` is needed, the p-values without correction.
     """
 
-    def __init__(self, statistics: Statistics, alternative: str, families: Sequence[Ints] = ()) -> None:
+    def __init__(
+        self,
+        statistics: Statistics,
+        alternative: str,
+        families: Sequence[Ints] = (),
+        *,
+        alone: bool = True,
+    ) -> None:
         self.alternative = alternative
         self._of = TAILS[alternative]
         observed = self._of(statistics.observed)
@@ -232,6 +240,7 @@ class Tail:
             family[np.argsort(observed[family], kind="stable")]
             for family in (family[statistics.correctable[family]] for family in families)
         ]
+        self._alone = alone
         self._single: Ints = np.zeros(len(observed), dtype=np.int64)
         self._corrected = [np.zeros(len(order), dtype=np.int64) for order in self._orders]
         self._replicates = 0
@@ -245,7 +254,7 @@ class Tail:
     def _count(self, replicates: Floats) -> None:
         self._replicates += (size := replicates.shape[1])
         value, largest, reached = np.empty(size), np.empty(size), np.empty(size, dtype=np.bool_)
-        waiting = set(range(len(self._least)))
+        waiting = set(range(len(self._least)) if self._alone else ())
         for order, corrected in zip(self._orders, self._corrected, strict=True):
             largest.fill(-np.inf)
             for at, row in enumerate(order.tolist()):
@@ -267,10 +276,10 @@ class Tail:
 
     def p_of_families(self, exact: bool) -> list[tuple[Ints, Floats]]:
         """Return the comparisons of each family and their corrected p-values, which rise down the order."""
-        p, found = self.p(exact), []
+        found = []
         for order, corrected in zip(self._orders, self._corrected, strict=True):
             descending = np.maximum.accumulate(self._share(corrected, exact)[::-1])[::-1]
-            found.append((order, np.maximum(descending, p[order])))
+            found.append((order, descending))
         return found
 
     def p_corrected(self, exact: bool) -> Floats:

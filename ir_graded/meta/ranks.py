@@ -129,7 +129,7 @@ def ranks(
     statistics = sums_with_signs(z)
     pairs = np.arange(len(z))
     of_run = [pairs[(first == run) | (second == run)] for run in range(runs)]
-    tail = Tail(statistics, "two-sided", [pairs] if simultaneous else of_run)
+    tail = Tail(statistics, "two-sided", [pairs] if simultaneous else of_run, alone=False)
     best = _LargestRival(statistics, runs)
     draws = Replicates.of_signs(given, replicates, generator(rng))
     with one_blas_thread():
