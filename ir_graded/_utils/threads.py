@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,6 +37,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     if threads <= 1 or len(first) <= 1:
         yield from map(work, chain(first, items))
         return
+    _keep_freed_memory()
     pool = ThreadPoolExecutor(threads)
     waiting: deque[Future[Result]] = deque()
     interrupted = False
@@ -52,6 +54,21 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
         raise
     finally:
         pool.shutdown(wait=not interrupted, cancel_futures=True)
+
+
+#: More than most arrays of a thread, and too little to matter for the memory of a process.
+_BLOCK = 4 << 20
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Let glibc keep freed memory of threads for their next arrays, instead of clearing fresh memory.
+
+    It does so after a large block was freed, as one usually is sooner or later. This one is never filled.
+    """
+    import numpy as np
+
+    np.empty(_BLOCK, dtype=np.uint8)
 
 
 _THREADS = Path("/proc/self/task")
