@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, convention_of
+from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, convention_of, missing
 from ir_graded.errors import FileFormatError, GradedError, shortened
 
 from .._utils.threads import check_fork
@@ -482,6 +482,9 @@ def recognise(
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
     if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
         problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
+    names = re.split("[,;]", first_line_fields[0]) if len(first_line_fields) == 1 else []
+    if problem is None and len(names) >= len(CONVENTIONS[kind][0]):
+        problem = f"if this is a header, {missing(kind, names)}"
     if problem is None:
         told = (one for one in formats_of(kind) if not (isinstance(one, Format) and one.only_named))
         expected = " or ".join(one.expected for one in told)

@@ -84,6 +84,15 @@ def test_beir_qrels_are_read(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("header", "lacking"), [("query_id,docid,score", "doc_id"), ("query_id;doc_id;scroe", "score")]
+)
+def test_a_misspelt_header_names_the_column(header, lacking, tmp_path):
+    (tmp_path / "x").write_text(f"{header}\n1,a,2\n")
+    with pytest.raises(FileFormatError, match=f"line 1: if this is a header, .* no column {lacking}; it has"):
+        ir_graded.evaluate("AP", {"1": {"a": 1}}, tmp_path / "x")
+
+
 def test_a_header_alone_is_an_empty_run(tmp_path):
     (tmp_path / "run.csv").write_text("qid,docno,score\n")
     assert len(ir_graded.read_run(tmp_path / "run.csv")) == 0
