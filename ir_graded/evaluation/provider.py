@@ -114,6 +114,11 @@ class GradedEvaluator(Evaluator):
                 if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
                     hint = (judgments.hint or hint_on(scorer, facet)) if facet is SPAN else ""
                     raise InputError(facet.refusal(measure, "qrels", hint))
+            if SPAN in scorer.USES and judgments.hint:
+                raise InputError(
+                    f"{measure} would score whole documents: in the qrels, {judgments.hint}; name both "
+                    "columns, start and length, or remove the others"
+                )
         self._check_strata()
         self._check_intents()
         if judgments.note_on_importance:

@@ -289,6 +289,12 @@ def test_wrong_costs(tokens, message):
             {"1": {"a": 1.0}},
             "needs passages, but the run has no columns",
         ),
+        (
+            "NuggetR(budget=9)",
+            EXAMPLE.rename(columns={"length": "len"}),
+            EXAMPLE_RUN,
+            "would score whole documents: in the qrels, the table has start but not length",
+        ),
         ("NuggetR", {"1": {"a": 1}}, EXAMPLE_RUN, "needs intents, but the qrels have no column iteration"),
         (
             "U",
