@@ -41,7 +41,7 @@ ABOVE_THE_SCALE = "ignore:.* the qrels have level .*, above max_rel=:ir_graded.C
 NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 
 #: Cases that are kept of a long table, and the longest table or parameter of which each value is kept.
-FEW, TABLE = 6, 20
+FEW, TABLE = 4, 16
 #: Examples that Hypothesis draws, at most: in a run without slow tests, and in any other.
 EXAMPLES = {True: 8, False: 40}
 

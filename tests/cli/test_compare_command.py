@@ -324,6 +324,7 @@ def test_a_comment_begins_with_the_worst_verdict_and_its_comparisons(compare):
     assert out.startswith("**Better**: 1 comparison with old.run: 1 better ")
 
 
+@pytest.mark.slow
 def test_a_comment_on_hundreds_of_comparisons_fits_and_counts_what_it_leaves_out(compare, folder):
     """Measures with long names on hundreds of slices; the worse ones come first."""
     long = "s" * 40
@@ -350,6 +351,7 @@ def test_a_comment_on_hundreds_of_comparisons_fits_and_counts_what_it_leaves_out
     assert "and on 5 more slices" in out
 
 
+@pytest.mark.slow
 def test_a_comment_with_names_of_any_length_fits(compare, folder):
     names = ["a" * 200 + str(number) for number in range(60)]
     for name in names:

@@ -26,6 +26,7 @@ def test_the_docstring_has_a_counterexample_for_every_declared_lack():
             assert len(reason.split()) > 3
 
 
+@pytest.mark.slow
 def test_counterexamples_use_their_measure_and_violate_the_property():
     for declared in CLASSES:
         for lacks, example in counterexamples.recorded(declared).items():

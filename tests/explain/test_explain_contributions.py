@@ -137,6 +137,7 @@ def test_contributions_of_articles_sum_to_the_score(chosen, qrels, run):
             assert np.allclose(product, found.to_frame()["contribution"], rtol=0, atol=1e-15)
 
 
+@pytest.mark.slow
 @cases.examples(4)
 @given(
     qrels=passage_cases.qrels(topics=("1", "2"), min_size=4),

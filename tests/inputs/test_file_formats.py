@@ -156,6 +156,7 @@ def test_the_first_line_of_a_block_may_be_the_wrong_one():
             parse_block(joined([line, *RUN_LINES]), RUN, 51, "run.txt")
 
 
+@pytest.mark.slow
 def test_many_lines_cross_the_limits_of_blocks(monkeypatch):
     lines = [f"q{i % 13} Q0 {'d' * (i % 29)}{i} {i} {i / 3} tag" for i in range(4000)]
     rows = [(line.split()[0], line.split()[2], float(line.split()[4])) for line in lines]

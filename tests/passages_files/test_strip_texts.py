@@ -41,6 +41,7 @@ def test_an_error_shows_three_ids_at_most(count, expected):
         show(qrels, run, "1", "z")
 
 
+@pytest.mark.slow
 def test_identical_articles_score_no_more_than_1():
     """Without the bound, rounding would raise F above 1."""
     rows = {"query_id": "1", "doc_id": ["a"], "start": 0, "length": 3}

@@ -202,6 +202,7 @@ def test_a_submission_without_results_gives_an_empty_frame(tmp_path):
     assert str(frame["length"].dtype) == "int64"
 
 
+@pytest.mark.slow
 def test_long_files_keep_their_line_numbers(read):
     text = submission(topic(*[result()] * 30_000, result("/article[2]")))
     with pytest.raises(FileFormatError, match=r"run\.xml, line 90005: topic '289', article '12'"):

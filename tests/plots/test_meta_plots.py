@@ -246,6 +246,7 @@ def test_dollars_are_drawn_literally(shown):
     assert text._preprocess_math(text.get_text()) == (shown, False)
 
 
+@pytest.mark.slow
 def test_many_long_names_leave_room_in_a_comparison():
     names = [f"measure number {at} (beta=1,gains={{1:2}})" for at in range(25)]
     frame = pd.DataFrame(np.eye(25), index=names, columns=names)

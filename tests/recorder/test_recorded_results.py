@@ -29,7 +29,7 @@ If the change is intended, `python tests/recorder expect` stores the new values.
 
 
 #: Sections that take long.
-SLOW = {"passages", "random"}
+SLOW = {"passages", "random", "statistics"}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def test_by_rank_ends_at_the_largest_depth():
     assert ir_graded.unjudged(QRELS, RUN, depths=[2]).by_rank.tolist() == [[0.5, 0.5]]
 
 
+@pytest.mark.slow
 def test_without_negative_levels_shares_are_one_minus_judged():
     covid = covid_sample()
     qrels = covid.qrels[covid.qrels["relevance"] >= 0]

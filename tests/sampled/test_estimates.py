@@ -98,6 +98,7 @@ ALL = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_complete_judgments_give_the_measures_on_real_runs():
     covid = covid_sample()
     scores = ir_graded.evaluate(ALL, covid.qrels, covid.runs)
@@ -221,6 +222,7 @@ def test_influences_are_the_derivatives_by_the_weights(seed):
             assert influence[at] == pytest.approx(slope, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_precision_and_its_standard_error_are_unbiased_over_independent_draws():
     rng = np.random.default_rng(3)
     levels, pi = rng.integers(0, 2, 30), rng.choice([0.2, 0.5, 1.0], 30)

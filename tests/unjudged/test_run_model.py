@@ -225,6 +225,7 @@ def condensed_run(name):
     return coverage.condensed(covid_sample().runs[name], sample_qrels())
 
 
+@pytest.mark.slow
 def test_each_topic_has_a_seed(monkeypatch):
     seeds, original = {}, RunModel.draws
 
