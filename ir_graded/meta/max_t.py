@@ -219,7 +219,7 @@ class Tail:
         statistics: observed statistics of the comparisons, with their margins.
         alternative: direction in which a statistic is extreme, one of ``TAILS``.
         families: comparisons that are corrected together by step-down max-t.
-        alone: whether ``p`` is needed, the p-values without correction.
+        alone: whether to count for ``p``, the p-values without correction, too.
     """
 
     def __init__(
@@ -240,8 +240,7 @@ class Tail:
             family[np.argsort(observed[family], kind="stable")]
             for family in (family[statistics.correctable[family]] for family in families)
         ]
-        self._alone = alone
-        self._single: Ints = np.zeros(len(observed), dtype=np.int64)
+        self._single: Ints = np.zeros(len(observed) if alone else 0, dtype=np.int64)
         self._corrected = [np.zeros(len(order), dtype=np.int64) for order in self._orders]
         self._replicates = 0
 
@@ -254,7 +253,7 @@ class Tail:
     def _count(self, replicates: Floats) -> None:
         self._replicates += (size := replicates.shape[1])
         value, largest, reached = np.empty(size), np.empty(size), np.empty(size, dtype=np.bool_)
-        waiting = set(range(len(self._least)) if self._alone else ())
+        waiting = set(range(self._single.size))
         for order, corrected in zip(self._orders, self._corrected, strict=True):
             largest.fill(-np.inf)
             for at, row in enumerate(order.tolist()):
