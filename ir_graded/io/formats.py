@@ -482,8 +482,8 @@ def recognise(
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
     if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
         problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
-    names = re.split("[,;]", first_line_fields[0]) if len(first_line_fields) == 1 else []
-    if problem is None and len(names) >= len(CONVENTIONS[kind][0]):
+    names = [name.strip() for name in re.split(r"[\t,;]", whole)]
+    if problem is None and any(not known.isdisjoint(names) for known in map(set, CONVENTIONS[kind])):
         problem = f"if this is a header, {missing(kind, names)}"
     if problem is None:
         told = (one for one in formats_of(kind) if not (isinstance(one, Format) and one.only_named))

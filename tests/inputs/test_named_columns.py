@@ -85,12 +85,26 @@ def test_beir_qrels_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "lacking"), [("query_id,docid,score", "doc_id"), ("query_id;doc_id;scroe", "score")]
+    ("kind", "header", "lacking"),
+    [
+        ("run", "query_id,docid,score", "doc_id"),
+        ("run", "query_id; doc_id; scroe", "score"),
+        ("run", "query_id\tdocid\tscore", "doc_id"),
+        ("qrels", "query_id,doc_id,level", "relevance"),
+    ],
 )
-def test_a_misspelt_header_names_the_column(header, lacking, tmp_path):
+def test_a_misspelt_header_names_the_column(kind, header, lacking, tmp_path):
     (tmp_path / "x").write_text(f"{header}\n1,a,2\n")
+    read = {"run": ir_graded.read_run, "qrels": ir_graded.read_qrels}[kind]
     with pytest.raises(FileFormatError, match=f"line 1: if this is a header, .* no column {lacking}; it has"):
-        ir_graded.evaluate("AP", {"1": {"a": 1}}, tmp_path / "x")
+        read(tmp_path / "x")
+
+
+@pytest.mark.parametrize("line", ["1,a,2", "1;a", "a line of words"])
+def test_other_lines_are_no_headers(line, tmp_path):
+    (tmp_path / "x").write_text(f"{line}\n")
+    with pytest.raises(FileFormatError, match="line 1: expected a run line of"):
+        ir_graded.read_run(tmp_path / "x")
 
 
 def test_a_header_alone_is_an_empty_run(tmp_path):
