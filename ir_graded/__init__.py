@@ -17,7 +17,7 @@ from __future__ import annotations
 from . import errors, plugin
 from ._utils.later import import_lazily
 from ._utils.measure_names import CONSTANTS
-from ._version import __version__ as __version__
+from ._utils.version import __version__ as __version__
 from .errors import *
 
 plugin.register()

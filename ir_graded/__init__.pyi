@@ -1,6 +1,6 @@
 # mypy does not follow a star import of a module to its own star imports, so the families are named here.
 from . import meta as meta, passages as passages
-from ._version import __version__ as __version__
+from ._utils.version import __version__ as __version__
 from .data.sample import sample as sample
 from .errors import *
 from .evaluation.answers import score_answers as score_answers

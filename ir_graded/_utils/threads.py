@@ -56,15 +56,16 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
         pool.shutdown(wait=not interrupted, cancel_futures=True)
 
 
-#: More than most arrays of a thread, and too little to matter for the memory of a process.
+#: Bytes: larger than most arrays of a thread, small beside the memory of a process.
 _BLOCK = 4 << 20
 
 
 @cache
 def _keep_freed_memory() -> None:
-    """Let glibc keep freed memory of threads for their next arrays, instead of clearing fresh memory.
+    """Let glibc keep the freed memory of threads for their next arrays.
 
-    It does so after a large block was freed, as one usually is sooner or later. This one is never filled.
+    By default it returns memory to the system, and clears fresh memory for the next array, until a block as
+    large as these arrays has been freed. The block here is never filled, so it costs no memory.
     """
     import numpy as np
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from ir_graded._version import __version__
+from ir_graded._utils.version import __version__
 from ir_graded.errors import CoverageWarning, GradedError, printable
 
 #: Options by the parameters they set, which messages name.

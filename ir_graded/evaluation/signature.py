@@ -12,7 +12,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import in_threads, processors
-from ir_graded._version import __version__
+from ir_graded._utils.version import __version__
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
 from ir_graded.errors import GradedError
 from ir_graded.io.experiments import qrels_file

@@ -15,7 +15,7 @@ import numpy as np
 from ir_measures.measures import Measure
 from ir_measures.measures.base import SumAgg
 
-from ir_graded._version import __version__
+from ir_graded._utils.version import __version__
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
