@@ -103,8 +103,8 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
 def significance(source: Source, labels_by: str | None, output: str, places: int, **chosen: Any) -> None:
     """Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.
 
-    The tests are one-tailed by default and not corrected for the number of pairs: about one pair in ten
-    without a difference is significant. For corrected conclusions, see `ir_graded ranks`.
+    The tests are one-tailed by default and not corrected for the number of pairs: with alpha 0.05, about
+    one pair in ten without a difference is significant. For corrected conclusions, see `ir_graded ranks`.
 
     QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`.
     """

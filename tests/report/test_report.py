@@ -96,7 +96,7 @@ P_CORRECTED = {"one": {"Q": 2 / 8, "AP": 4 / 8}, "two": {"Q": 4 / 8, "AP": 4 / 8
 
 @cache
 def detectable_by_three():
-    """Return it in standard deviations of the differences."""
+    """Return the difference that three topics detect, in standard deviations of the differences."""
     return plain.detectable(lambda d: plain.power_paired_t(d, 3, alpha=0.025))
 
 
