@@ -11,6 +11,7 @@ from threading import RLock
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from mutmut.mutation import trampoline
 from tqdm import tqdm
 
 from ir_graded._utils.threads import check_fork
@@ -27,6 +28,9 @@ TIMED_OUT = 36
 UNFIT = 35
 #: Where hypothesis keeps what a test says with ``@settings``.
 SETTINGS = "_hypothesis_internal_use_settings"
+
+# Its frames count as those of the package, so that warnings come from the line of the caller.
+vars(trampoline)["__name__"] = "ir_graded.trampoline"
 
 settings.register_profile(
     "mutation",
