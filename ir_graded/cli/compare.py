@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import warnings
@@ -25,7 +26,7 @@ from ir_graded.evaluation.run_comparison import (
 )
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import in_markdown
-from ir_graded.io.run_names import find_run, named_runs
+from ir_graded.io.run_names import find_run, named_runs, runs_of_arguments
 from ir_graded.io.sources import is_file
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta.differences import (
@@ -294,7 +295,7 @@ _TESTED = options.stacked(
 @options.measures
 @_FAIL_IF
 @_TESTED
-@options.ties
+@options.scored
 @click.option(
     "-o",
     "--output",
@@ -312,6 +313,7 @@ def compare(  # one parameter an option
     measures: tuple[str, ...],
     output: str,
     places: int,
+    groups: tuple[str, ...],
     **chosen: Any,
 ) -> int:
     """Find RUNs that are worse than BASELINE.
@@ -327,8 +329,9 @@ def compare(  # one parameter an option
     RUN, it checks BASELINE.
     """
     read = options.read(measures)
+    judged = options.judgments(qrels, None, None, groups)
     if not runs:
-        return _check_alone(read, qrels, baseline, output, places, **chosen)
+        return _check_alone(read, judged, baseline, output, places, **chosen)
 
     def compared(**chosen: Any) -> Differences:
         against, others = baseline, runs
@@ -340,20 +343,19 @@ def compare(  # one parameter an option
         if options.has_query_ids():
             others = options.with_query_ids(named)
             against = {name: others.pop(name)}
-        return compare_runs(read, qrels, against, others, **chosen)
+        return compare_runs(read, judged, against, others, **chosen)
 
     return _gate(compared, output, places, **chosen)
 
 
 def _check_alone(  # one parameter an option
-    measures: list[Any], qrels: str, run: Any, output: str, places: int, **chosen: Any
+    measures: list[Any], judged: Any, run: Any, output: str, places: int, **chosen: Any
 ) -> int:
     """Print the means of a run with their minima, and return the exit code."""
     if chosen["minimum"] is None:
         raise click.UsageError("give RUNs to compare with BASELINE, or --min to check BASELINE alone")
-    of_tests = options.given(
-        *(name for name in chosen if name not in {"minimum", "weights", "ties", "ranks"})
-    )
+    scoring = {*inspect.signature(evaluate).parameters} & {*chosen}
+    of_tests = options.given(*({*chosen} - scoring - {"minimum", "weights"}))
     if of_tests:
         raise click.UsageError(
             f"{of_tests[0]} needs RUNs to compare with BASELINE; --min alone tests nothing"
@@ -362,7 +364,7 @@ def _check_alone(  # one parameter an option
 
     def checked() -> Minima:
         runs = options.with_query_ids(run)
-        scores = evaluate(measures, qrels, runs, ties=chosen["ties"], ranks=chosen["ranks"])
+        scores = evaluate(measures, judged, runs, **{name: chosen[name] for name in scoring})
         return minima(scores, chosen["minimum"], weights=chosen["weights"])
 
     found, said = _with_warnings(checked)
@@ -373,7 +375,12 @@ def _check_alone(  # one parameter an option
 
 
 @click.command()
-@click.argument("assignments", nargs=-1, metavar="[ASSIGNMENTS]...")
+@click.argument(
+    "assignments",
+    nargs=-1,
+    metavar="[ASSIGNMENTS]...",
+    callback=lambda _context, _argument, given: runs_of_arguments(given),
+)
 @options.measures
 @click.option("--nuggets", metavar="FILE", help="Nuggets of each topic: all count, also those not assigned.")
 @click.option("--citations", metavar="FILE", help="Support of the citations, for CitationP and CitationR.")
@@ -393,7 +400,7 @@ def _check_alone(  # one parameter an option
 @options.places
 @options.quiet
 def answers(
-    assignments: tuple[str, ...],
+    assignments: list[str] | dict[str, str],
     measures: tuple[str, ...],
     save: str | None,
     by_topic: bool,
@@ -404,7 +411,8 @@ def answers(
 ) -> int:
     """Score answers by the nuggets that they support, and by their citations, best first.
 
-    ASSIGNMENTS are files of nuggetizer: JSON Lines with an answer a line; runs are named by their run_id.
+    ASSIGNMENTS are files of nuggetizer: JSON Lines with an answer a line. Runs are named by their run_id; if
+    one is given as NAME=FILE, the others by their files.
     Measures are NuggetScore, also by the original names such as strict_vital_score, CitationP and CitationR.
     With a --baseline the output, --fail-if and exit codes are those of `ir_graded compare`.
     """
@@ -418,7 +426,7 @@ def answers(
         raise click.UsageError("--by-topic does not go with --baseline")
 
     def scored() -> Scores:
-        found = score_answers(options.read(measures), [*assignments] or None, **inputs)
+        found = score_answers(options.read(measures), assignments or None, **inputs)
         options.save_scores(found, save)
         return found
 

@@ -42,11 +42,7 @@ from .output import FORMATS, Leaderboard, More, frame_text, json_line, show
     "strata. The intervals cover the sampling of judgments only, not of topics.",
 )
 @options.of(score_intervals, "confidence")
-@options.of(evaluate_runs)
-@options.lengths
-@options.intents
-@options.nuggets
-@options.groups
+@options.scored
 @click.option(
     "--baseline",
     metavar="RUN",
@@ -207,9 +203,7 @@ def _add_note(note: str, output: str) -> None:
 @options.runs
 @options.of(verified)
 @options.lengths
-@options.intents
-@options.nuggets
-@options.groups
+@options.of_qrels
 @options.table
 def verify(
     file: str,
@@ -244,9 +238,7 @@ def verify(
     help="Another run, whose ranking is shown beside that of RUN.",
 )
 @options.ties
-@options.intents
-@options.nuggets
-@options.groups
+@options.of_qrels
 @options.table
 def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     measure: str,

@@ -227,6 +227,10 @@ groups = click.option(
     help="For GF and GFR: shares of the groups of attribute NAME in each document; lines of topic, document "
     "and a number per group. Repeatable.",
 )
+#: Files that add columns to QRELS.
+of_qrels = stacked(intents, nuggets, groups)
+#: How runs are scored.
+scored = stacked(of(evaluate), lengths, of_qrels)
 weights = click.option(
     "--weights",
     metavar="FILE",

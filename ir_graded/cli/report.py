@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 @options.measures
 @click.option("--baseline", metavar="RUN", help="Run to test the others against: its name or file.")
 @options.of(of_report)
-@options.intents
-@options.nuggets
-@options.groups
+@options.of_qrels
 @options.weights
 @click.option("--title", default="", help="Heading of the page.")
 @click.option(

@@ -32,7 +32,7 @@ MOST_MISSING = 0.1
 _DEPTH = 10
 
 
-def compare_runs(
+def compare_runs(  # noqa: PLR0913  # as evaluate
     measures: Iterable[str | Measure] | str | Measure,
     qrels: Any,
     baseline: Any,
@@ -41,6 +41,11 @@ def compare_runs(
     slices: Any = None,
     ties: str = "doc_id",
     ranks: str | None = None,
+    intents: Any = None,
+    nuggets: Any = None,
+    lengths: Any = None,
+    beyond: str = "keep",
+    topics: Any = None,
     **options: Any,
 ) -> Differences:
     """Find runs that are worse than a baseline, equivalent or better, as a gate for changes of a system.
@@ -59,8 +64,13 @@ def compare_runs(
         slices: slices of topics, as for ``meta.differences``. In a file, blanks, tabs or commas separate the
             fields; where topics hold blanks, it must be a tab or a comma. A header that begins with
             ``query_id`` is skipped.
-        ties: as for ``evaluate``.
-        ranks: as for ``evaluate``.
+        ties: as for ``evaluate``; also the next six.
+        ranks: see there.
+        intents: see there.
+        nuggets: see there.
+        lengths: see there.
+        beyond: see there.
+        topics: see there.
         options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, minimum,
             n_resamples and rng.
 
@@ -96,8 +106,8 @@ def compare_runs(
     read = in_order(read_measures(measures), ties, ranks)
     check_higher_is_better(read)
     name, named = named_with_baseline(baseline, runs)
-    request = Request(read, qrels, ranks=ranks)
-    request.take(named)
+    given = {"intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond, "topics": topics}
+    request = Request(read, qrels, named, ranks=ranks, **given)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
     def judged_share(matched: MatchedRun) -> tuple[Floats, Bools]:

@@ -130,6 +130,10 @@ def test_the_command_prints_means_and_topics(capsys):
     assert head == ["run", "NuggetScore(importance='vital',strict=True)", "NuggetScore"]
     assert (good, poor) == (["good", "1.0000", "0.8125"], ["poor", "0.2500", "0.3125"])
     _, out, _ = run_command(
+        capsys, "answers", "gpt=good.jsonl", "poor=poor.jsonl.gz", "-m", "all_score", "-o", "tsv"
+    )
+    assert out.splitlines()[1:] == ["gpt\t0.8125", "poor\t0.3125"]
+    _, out, _ = run_command(
         capsys, "answers", "good.jsonl", "--nuggets", "nuggets.jsonl", "-m", "NuggetScore", "-q", "-o", "csv"
     )
     assert len(out.splitlines()) == 18
