@@ -156,7 +156,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
 
     Args:
         a: the reference: qrels in any form of ``evaluate``, or assignments in a form of ``read_assignments``.
-        b: other qrels, a mapping from names to several qrels, or other assignments.
+        b: other qrels, a mapping from names to several qrels, or other assignments of one judge: a mapping
+            of these names runs.
         measures: measures that this package computes; None for agreement only.
         runs: runs in any form of ``evaluate``; required with measures, except for assignments.
         pairs: ``'all'`` scores runs on all judgments of each set; ``'shared'`` on those that the reference
@@ -357,8 +358,10 @@ def _compare_assignments(
     shared = labels.loc[columns.notna().all(axis=1), keys]
     if not len(shared):
         known = (format_ids(sorted({*one["run"]})) for one in (first, second))
+        hint = "; a mapping names runs, so compare one judge in a call" if isinstance(b, Mapping) else ""
         raise NoSharedTopicsError(
-            f"the assignments share no nugget of a run and a topic; the runs of a and b: {'; '.join(known)}"
+            "the assignments share no nugget of a run and a topic; the runs of a and b: "
+            f"{'; '.join(known)}{hint}"
         )
     found = agreement(columns, topics=labels["query_id"].tolist(), **{**of_labels, "reference": "a"})
     if measures is None:

@@ -140,7 +140,8 @@ def test_other_labels_warn_once(measures):
             {"judge": [row for row in answers(1) if row["run_id"] == "x"]},
             {},
             NoSharedTopicsError,
-            "share no nugget of a run and a topic; the runs of a and b: 'x', 'y', 'z'; 'judge'",
+            "share no nugget of a run and a topic; the runs of a and b: 'x', 'y', 'z'; 'judge'; a mapping "
+            "names runs",
         ),
         (
             answers(1),
