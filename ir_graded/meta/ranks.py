@@ -13,15 +13,18 @@ from ir_graded.core.segments import Bools, Floats, Ints
 
 from .differences import check_possible
 from .matrix import DECIMALS, best_first, matrices_by_measure, means_of, ranks_of, reference_name
-from .max_t import Comparisons, Replicates, Statistics, Tail, count, sums_with_signs
+from .max_t import Comparisons, Statistics, Tail, count
 from .options import Seed, generator, statistic
+from .paired_tests import TESTS_OF_DIFFERENCES
 from .studentised import one_blas_thread
 from .topics import ALL_TOPICS
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
 
-_TEST, _N_RESAMPLES = "randomisation", 10_000
+_N_RESAMPLES = 10_000
+#: Tests of means, as ranks are by means.
+TESTS = {name: TESTS_OF_DIFFERENCES[name] for name in ("randomisation", "bootstrap")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +41,7 @@ class Ranks(Result):
         p_first: p-value of "no run has a higher mean".
         topics: number of topics.
         simultaneous: whether the sets hold together for all runs.
+        test: name of the test.
         alpha: significance level.
         n_resamples: number of replicates.
     """
@@ -51,6 +55,7 @@ class Ranks(Result):
     p_first: Floats
     topics: int
     simultaneous: bool
+    test: str
     alpha: float
     n_resamples: int
 
@@ -68,12 +73,13 @@ class Ranks(Result):
         return rank_intervals(self, ax)
 
 
-@statistic()
+@statistic(test=TESTS)
 def ranks(
     scores: Any,
     measure: Any = None,
     *,
     simultaneous: bool = True,
+    test: str = "randomisation",
     alpha: float = 0.05,
     n_resamples: int | None = None,
     rng: Seed = 0,
@@ -90,6 +96,7 @@ def ranks(
         measure: the measure; None for the first.
         simultaneous: whether the sets hold for all runs together (the family is all pairs) or for each run
             alone (the family is its pairs).
+        test: {test}.
         alpha: significance level, between 0 and 1.
         n_resamples: number of replicates B, at least 1; None for 10,000.
         rng: a seed or a generator.
@@ -121,17 +128,20 @@ def ranks(
     runs, topics = len(matrix.runs), len(matrix.topics)
     replicates = int(n_resamples or _N_RESAMPLES)
     first, second = np.triu_indices(runs, 1)
-    check_possible(_TEST, "max-t", "two-sided", alpha, replicates, {ALL_TOPICS: topics}, len(first))
+    check_possible(test, "max-t", "two-sided", alpha, replicates, {ALL_TOPICS: topics}, len(first))
     values = matrix.values.T
     z = (values[first] - values[second]).round(DECIMALS)
     members = np.ones((1, topics), dtype=np.bool_)
     given = Comparisons(z, np.zeros(len(z), dtype=np.int64), members, np.ones(topics))
-    statistics = sums_with_signs(z)
+    declared = TESTS[test]
+    # Both tests have statistics.
+    assert declared.statistics is not None  # noqa: S101  # for the type checker
+    statistics = declared.statistics(given)
     pairs = np.arange(len(z))
     of_run = [pairs[(first == run) | (second == run)] for run in range(runs)]
     tail = Tail(statistics, "two-sided", [pairs] if simultaneous else of_run, alone=False)
     best = _LargestRival(statistics, runs)
-    draws = Replicates.of_signs(given, replicates, generator(rng))
+    draws = declared.replicates(given, replicates, generator(rng))
     with one_blas_thread():
         count([(statistics, [tail, best])], draws)
     families = tail.p_of_families(draws.exact)
@@ -155,6 +165,7 @@ def ranks(
         p_first=best.p(draws.exact)[order],
         topics=topics,
         simultaneous=bool(simultaneous),
+        test=test,
         alpha=float(alpha),
         n_resamples=replicates,
     )
@@ -170,7 +181,9 @@ class _LargestRival:
 
     def __init__(self, statistics: Statistics, runs: int) -> None:
         self._runs = runs
-        self._least = self._largest(statistics.observed[:, np.newaxis]) - statistics.margin.max()
+        self._untested = np.flatnonzero(~statistics.correctable)
+        observed = np.where(statistics.correctable, statistics.observed, 0.0)
+        self._least = self._largest(observed[:, np.newaxis]) - statistics.margin.max()
         self._count: Ints = np.zeros(runs, dtype=np.int64)
         self._replicates = 0
 
@@ -186,7 +199,8 @@ class _LargestRival:
         return found
 
     def add(self, replicates: Floats, exact: bool) -> None:
-        """Count the statistics of a block of replicates."""
+        """Count the statistics of a block of replicates; those of pairs without a test become 0."""
+        replicates[self._untested] = 0.0
         for block in (replicates, -replicates) if exact else (replicates,):
             self._count += np.count_nonzero(self._largest(block) >= self._least, axis=1)
             self._replicates += block.shape[1]

@@ -49,6 +49,7 @@ from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.meta import ConfidenceIntervals, Differences, Ranks, confidence_intervals, differences, ranks
 from ir_graded.meta.matrix import number_of
+from ir_graded.meta.ranks import TESTS as TESTS_OF_RANKS
 from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.meta.topics import weights_of
 
@@ -199,7 +200,8 @@ def of_scores(
         with warnings.catch_warnings():
             # With too few topics, all ranks are possible, which the page shows.
             warnings.simplefilter("ignore", TooFewTopicsWarning)
-            of_ranks = ranks(scores, alpha=alpha, rng=rng)
+            test = {"test": options["test"]} if options["test"] in TESTS_OF_RANKS else {}
+            of_ranks = ranks(scores, alpha=alpha, rng=rng, **test)
     return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, rng, command, title)
 
 

@@ -56,9 +56,9 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     Means have percentile bootstrap intervals over the topics (``ir_graded.meta.confidence_intervals``). With
     a baseline, each run is tested against it (``ir_graded.meta.differences``, two-sided), with alpha
     ``1 - confidence``, and the mean of their rank-biased overlap (``ir_graded.rbo``) is shown. The first
-    measure has confidence sets for ranks (``ir_graded.meta.ranks``). Warnings of ``evaluate``, for example
-    about missing topics of a run, are issued and shown on the page. The same input and options give the same
-    page. The file is written as a whole or not at all.
+    measure has confidence sets for ranks (``ir_graded.meta.ranks``, by ``test`` if it takes that test).
+    Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
+    same input and options give the same page. The file is written as a whole or not at all.
 
     Args:
         measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard.
@@ -169,6 +169,7 @@ def render(contents: Contents) -> str:
             test=contents.tests and TESTS[contents.tests.test],
             correction=contents.tests and CORRECTIONS[contents.tests.correction],
             ranks=of_ranks(contents),
+            ranks_test=contents.ranks and TESTS[contents.ranks.test].name,
             board=list(_board(contents)),
             most_imputed=MOST_IMPUTED,
             unjudged_at=depths.index(UNJUDGED_AT) if UNJUDGED_AT in depths else None,

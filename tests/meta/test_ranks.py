@@ -59,6 +59,46 @@ def test_identical_runs_share_a_rank():
     assert found.loc["y", "rank"] == 3
 
 
+def test_bootstrap_ranks_follow_from_its_tests_of_all_pairs():
+    rng = np.random.default_rng(3)
+    scores = {
+        "Q": pd.DataFrame(rng.random((30, 5)) + np.array([0, 0.1, 0.2, 0.4, 0.4]), columns=list("abcde"))
+    }
+    options = {"test": "bootstrap", "n_resamples": 999, "rng": 4}
+    found, tests = meta.ranks(scores, **options), meta.differences(scores, **options)
+    pairs = tests.to_frame()[tests.significant]
+    winner = np.where(pairs["difference"] > 0, pairs["run"], pairs["baseline"]).tolist()
+    loser = np.where(pairs["difference"] > 0, pairs["baseline"], pairs["run"]).tolist()
+    assert 0 < len(pairs) < 10
+    assert found.rank_low.tolist() == [1 + loser.count(run) for run in found.run]
+    assert found.rank_high.tolist() == [5 - winner.count(run) for run in found.run]
+    assert (found.test, found.n_resamples) == ("bootstrap", 999)
+
+
+def test_bootstrap_p_first_of_two_runs_is_the_one_sided_p():
+    scores = {
+        "Q": pd.DataFrame(np.random.default_rng(5).random((25, 2)) + np.array([0, 0.1]), columns=["a", "b"])
+    }
+    options = {"test": "bootstrap", "n_resamples": 999, "rng": 6}
+    p_first = dict(
+        zip(*(getattr(meta.ranks(scores, **options), name) for name in ("run", "p_first")), strict=True)
+    )
+    for run in "ab":
+        assert p_first[run] == meta.differences(scores, run, alternative="greater", **options).p[0]
+
+
+def test_bootstrap_does_not_exclude_a_run_that_differs_on_few_topics():
+    scores = np.random.default_rng(7).random((30, 3)) / 2
+    scores[:, 1] = scores[:, 0]
+    scores[:5, 1] -= 0.3
+    scores[:, 2] += 0.6
+    found = meta.ranks({"Q": scores}, test="bootstrap", n_resamples=999).to_frame().set_index("run")
+    assert found.loc[[0, 1], ["rank_low", "rank_high"]].to_numpy().tolist() == [[2, 3], [2, 3]]
+    assert found["tied_first"].tolist() == [True, False, False]
+    found = meta.ranks({"Q": scores[:, :2]}, test="bootstrap", n_resamples=999)
+    assert found.p_first.tolist() == [1, 1]
+
+
 def test_random_signs_are_close_to_all_sign_patterns():
     rng = np.random.default_rng(2)
     scores = {"Q": rng.random((15, 4)) + np.array([0, 0.1, 0.2, 0.3])}

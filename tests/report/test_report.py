@@ -488,6 +488,19 @@ def test_agreement_and_ranks_are_those_of_meta(tmp_path):
     assert dict(zip(data["runs"], ends, strict=True)) == expected
 
 
+def test_ranks_use_the_test_of_the_report_if_they_can(tmp_path):
+    covid = covid_sample()
+    runs = dict([*covid.runs.items()][:6])
+    baseline = next(iter(runs))
+    for test, of_ranks in (("bootstrap", "bootstrap"), ("t", "randomisation")):
+        page = made(tmp_path, ["RR"], covid.qrels, runs, baseline=baseline, test=test)
+        scores = ir_graded.evaluate("RR", covid.qrels, runs)
+        found = ir_graded.meta.ranks(scores, test=of_ranks, rng=0)
+        ends = dict(zip(found.run, found.rank_high.tolist(), strict=True))
+        assert data_of(page)["ranks"]["high"] == [ends[run] for run in data_of(page)["runs"]]
+        assert f"by the {of_ranks} test, simultaneous" in page
+
+
 def test_ties_are_the_span_of_the_mean(tmp_path):
     qrels = {"1": {"a": 1}, "2": {"a": 1}}
     run = {"1": {"a": 1.0, "b": 1.0}, "2": {"a": 2.0, "b": 1.0}}
