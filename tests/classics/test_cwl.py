@@ -261,6 +261,18 @@ def test_accuracy_of_relevant_documents_only_is_1_and_of_none_is_0():
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+@pytest.mark.parametrize("name", ["INST(max_rel=3)", "INSQ(max_rel=3)"])
+def test_each_of_many_topics_scores_as_alone(name):
+    """Weights are summed in blocks of topics."""
+    source = random.Random(3)  # noqa: S311
+    qrels = {str(number): {doc: source.randint(0, 3) for doc in "abcde"} for number in range(600)}
+    run = {topic: dict(zip(source.sample("abcdexyz", 7), range(7), strict=True)) for topic in qrels}
+    together = ir_graded.evaluate(name, qrels, run).values[0, 0]
+    alone = [ir_graded.evaluate(name, {one: qrels[one]}, {one: run[one]}).values[0, 0, 0] for one in qrels]
+    np.testing.assert_allclose(together, alone, rtol=1e-14)
+    assert len(set(alone)) > 300
+
+
 def test_bpm_adds_up_decimals():
     """Of n documents with a gain of 0.1 each, users who want n/10 read no more."""
     for n in range(1, 21):

@@ -1,7 +1,9 @@
 """Files of runs and qrels: spacing, compression, characters and numbers."""
 
 import math
+import random
 import warnings
+from contextlib import nullcontext
 from decimal import Decimal, localcontext
 from itertools import product
 from pathlib import Path
@@ -265,3 +267,19 @@ def test_large_files_and_pipes_are_left_to_the_complete_reader(write, monkeypatc
     monkeypatch.setattr(formats, "_SMALL", len(PLAIN_RUN))
     assert formats.plain_dicts("run", [run]) is not None
     assert formats.plain_dicts("run", [run, run]) is None
+
+
+def test_a_line_is_too_long_wherever_it_is_cut(monkeypatch):
+    monkeypatch.setattr(file_text, "_LONGEST_LINE", 5)
+    source = random.Random(1)  # noqa: S311
+    outcomes = set()
+    for _ in range(2000):
+        lines = ["x" * source.choice([0, 1, 4, 5, 5, 6, 9]) for _ in range(source.randint(1, 5))]
+        whole = "\n".join(lines).encode()
+        cuts = sorted(source.randint(0, len(whole)) for _ in range(source.randint(0, 4)))
+        blocks = [whole[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+        too_long = any(len(line) > 5 for line in lines)
+        outcomes.add(too_long)
+        with pytest.raises(FileFormatError) if too_long else nullcontext():
+            assert b"".join(file_text._with_short_lines(blocks, "a.run")) == whole
+    assert outcomes == {True, False}

@@ -550,6 +550,45 @@ def test_texts_that_cannot_be_read_are_rejected(tmp_path, queries, words):
         made(tmp_path, queries=queries)
 
 
+def test_texts_are_in_columns_of_any_usual_name(tmp_path):
+    for of_id, of_text in (("docno", "body"), ("doc_id", "title")):
+        documents = pd.DataFrame({of_id: ["a"], of_text: ["a text"]})
+        assert data_of(made(tmp_path, documents=documents))["texts"] == {"a": "a text"}
+
+
+def test_shares_and_differences_are_those_of_the_functions(tmp_path):
+    covid = covid_sample()
+    runs = dict([*covid.runs.items()][:4])
+    baseline = next(iter(runs))
+    data = data_of(made(tmp_path, ["RR"], covid.qrels, runs, baseline=baseline, rng=0))
+    shares = ir_graded.unjudged(covid.qrels, runs)
+    at = shares.depths.index(10)
+    expected = shares.share[:, at]
+    found = dict(zip(data["runs"], data["unjudged"], strict=True))
+    np.testing.assert_allclose([found[run] for run in runs], expected, atol=6e-5)
+    tests = ir_graded.meta.differences(ir_graded.evaluate("RR", covid.qrels, runs), baseline)
+    found = dict(zip(data["runs"], data["difference"][0], strict=True))
+    np.testing.assert_allclose([found[run] for run in tests.run], tests.difference, atol=6e-6)
+    assert found[baseline] is None
+    assert data["t"] == pytest.approx(2.04523, abs=1e-5)
+    assert data["pairWords"].startswith("The interval is that of the paired t test")
+    weighted = data_of(
+        made(tmp_path, ["RR"], covid.qrels, runs, weights=dict.fromkeys(covid.qrels["query_id"], 1))
+    )
+    assert (weighted["t"], weighted["pairWords"][:12]) == (None, "With weights")
+
+
+def test_the_call_on_the_page_names_what_was_given(tmp_path):
+    for name, run in RUNS.items():
+        rows = (f"{topic} Q0 {doc} 0 {score} t\n" for topic, of in run.items() for doc, score in of.items())
+        (tmp_path / f"{name}.run").write_text("".join(rows))
+    paths = [str(tmp_path / f"{name}.run") for name in RUNS]
+    page = made(tmp_path, runs=paths)
+    page = html.unescape(page)
+    assert f"ir_graded.report(['Q', 'AP'], qrels, {paths}, 'report.html'" in page
+    assert "title=" not in page[page.index("ir_graded.report(") :][:400]
+
+
 def test_texts_of_other_topics_cause_a_warning(tmp_path):
     with pytest.warns(CoverageWarning, match="queries: no id is among those of the report"):
         made(tmp_path, queries={"x": "none"})
