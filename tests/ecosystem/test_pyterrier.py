@@ -534,7 +534,18 @@ def test_pipelines_without_topics_are_rejected(call, request):
     ) as caught:
         call({"p": systems()[0]})
     # Other functions do not take topics.
-    assert ("topics=frame" in str(caught.value)) == (request.node.callspec.id == "evaluate")
+    takes = request.node.callspec.id in {"evaluate", "compare_runs"}
+    assert ("topics=frame" in str(caught.value)) == takes
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")  # too few topics for a test
+def test_pipelines_are_compared():
+    first, second = systems()
+    given = {"baseline": {"first": first}, "runs": {"second": second}, "topics": TOPICS}
+    found = ir_graded.compare_runs("Q", QRELS, **given)
+    scores = ir_graded.evaluate("Q", QRELS, {"first": first, "second": second}, topics=TOPICS).mean()["Q"]
+    assert (found.run, found.baseline) == (("second",), ("first",))
+    assert (found.mean[0], found.baseline_mean[0]) == (scores["second"], scores["first"])
 
 
 @pytest.mark.parametrize(
