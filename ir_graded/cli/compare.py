@@ -181,7 +181,8 @@ def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> s
 def _json(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     rows = []
     for row in found.to_frame().to_dict("records"):
-        places = dict.fromkeys(("mean", "minimum"), _apart(row, digits))
+        # No p-value is 0, so it is not rounded.
+        places = dict.fromkeys(("mean", "minimum"), _apart(row, digits)) | dict.fromkeys(P_VALUES, -1)
         plain = {str(name): _plain(value, places.get(str(name), digits)) for name, value in row.items()}
         rows.append(json.loads(json_line(plain)))
     names = ["alternative", "test", "correction", "family", "alpha", "tolerance", "n_resamples"]

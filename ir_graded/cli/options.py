@@ -20,8 +20,9 @@ from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.formats import are_small
+from ir_graded.io.records import is_json
 from ir_graded.io.run_names import named_runs, runs_of_arguments
-from ir_graded.io.sources import table_of
+from ir_graded.io.sources import is_file, table_of
 from ir_graded.io.text import read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -191,8 +192,8 @@ query_ids = click.option(
     expose_value=False,
     is_eager=True,
     callback=_keep_query_ids,
-    help="For responses of a search engine in a list, as those of _msearch: the topic of each in every RUN, "
-    "one a line, in this order.",
+    help="For responses of a search engine in a list, as those of _msearch: the topic of each, one a line, "
+    "in this order. RUNs in other formats name their topics themselves.",
 )
 #: Options on how RUNs are named and read.
 _of_runs = stacked(names, query_ids)
@@ -313,7 +314,11 @@ def with_query_ids(runs: Any) -> Any:
     if path is None:
         return runs
     ids = [line.strip() for line in read_text(path).decode().splitlines() if line.strip()]
-    return {name: table_of("run", run, ids) for name, run in named_runs(runs).items()}
+    named = named_runs(runs)
+    responses = {name for name, run in named.items() if is_file(run) and is_json(read_text(run))}
+    if not responses:
+        raise click.UsageError("--query-ids needs a RUN with responses of a search engine (JSON)")
+    return {name: table_of("run", run, ids) if name in responses else run for name, run in named.items()}
 
 
 def read(texts: Iterable[str]) -> list[Measure]:

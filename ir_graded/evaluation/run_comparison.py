@@ -30,6 +30,8 @@ from .evaluate import Request, in_order
 MOST_MISSING = 0.1
 #: Depth of the share of judged documents for measures without a cutoff.
 _DEPTH = 10
+#: Smallest difference of the shares of judged documents that a note names.
+_LEAST_NOTED = 0.01
 
 
 def compare_runs(  # noqa: PLR0913  # as evaluate
@@ -53,7 +55,8 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     A topic that is missing from a run scores 0. The result is that of ``meta.differences`` with
     ``alternative='less'`` and ``family='all'``, so all tests of a call are corrected together. ``judged`` and
     ``baseline_judged`` of the result are the mean shares of judged documents, as 1 minus the share of
-    ``unjudged``; where they differ, ``notes`` names measures that leave unjudged documents out.
+    ``unjudged``; where they differ by .01 or more, ``notes`` names measures that leave unjudged documents
+    out.
 
     Args:
         measures: as for ``evaluate``; higher scores of each must be better, unlike those of NumRel.
@@ -171,7 +174,7 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
         ]
     )
     difference = np.nan_to_num((found.judged - found.baseline_judged).round(DECIMALS))
-    differs = (difference != 0) & ~condensed
+    differs = (np.abs(difference) >= _LEAST_NOTED) & ~condensed
     if not differs.any():
         return
     most = int(np.argmax(np.abs(np.where(differs, difference, 0))))

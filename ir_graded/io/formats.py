@@ -167,6 +167,11 @@ _OF_TREC_RUNS: tuple[Doubt, ...] = (
         "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id (topic "
         "pmid rank score start length)? Name the format: format='trec' or format='genomics'",
     ),
+    (
+        lambda fields, _: "." in fields[3] and NUMBER.fullmatch(fields[3]) and fields[4] in {"0", "1"},
+        "the rank is {3} and the score {4}: are the columns swapped? A TREC run is topic Q0 doc rank score "
+        "tag; if they are right, name the format: format='trec'",
+    ),
 )
 #: Of lines that fit no format.
 _OF_OTHERS: tuple[Doubt, ...] = (

@@ -103,7 +103,9 @@ def _of_file(path: str, kind: str) -> dict[str, Any]:
             raise line_error(path, line, problem + hint, " ".join(fields).encode())
         topic, value = fields[topic_at], fields[value_at]
         if topic in found:
-            raise line_error(path, line, f"topic {topic!r} has a {kind} already", " ".join(fields).encode())
+            problem = f"topic {topic!r} has a {kind} already"
+            hint = "" if kind == _WEIGHT else "; give overlapping slices in several files, one a call"
+            raise line_error(path, line, problem + hint, " ".join(fields).encode())
         found[topic] = _weight(value, path, line) if kind == _WEIGHT else value
     if not found:
         raise InputError(f"{printable(path)}: there are no {kind}s; expected lines of a topic and its {kind}")

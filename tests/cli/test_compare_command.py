@@ -880,3 +880,26 @@ def test_inputs_of_measures_are_those_of_evaluate(capsys, tmp_path, monkeypatch)
     words = ["compare", "docs.csv", "old.docs", "new.docs", "-m", "GFR(groups={'one':'RNOD'})@1", "--groups"]
     assert run_command(capsys, *words, "one=groups.txt", "-o", "json")[0] == 0
     assert_command_fails(run_command(capsys, *words, "groups.txt"), "must be NAME=FILE")
+
+
+def test_json_rounds_no_p_value(compare):
+    _, out, _ = compare("worse.run", "-m", "RR", "-o", "json", "-p", "2")
+    (row,) = json.loads(out)["comparisons"]
+    assert 0 < row["p"] < 1e-4
+    assert row["mean"] == round(row["mean"], 2)
+
+
+def test_a_small_difference_of_judged_shares_has_no_note(folder):
+    """Three of 300 documents are a difference of .01."""
+    docs = [f"d{at}" for at in range(10)]
+    (folder / "qrels.txt").write_text(
+        "".join(f"{topic} 0 {doc} 1\n" for topic in range(TOPICS) for doc in docs)
+    )
+    for unjudged, noted in ((2, False), (3, True)):
+        new = {str(topic): {doc: -at for at, doc in enumerate(docs)} for topic in range(TOPICS)}
+        for topic in range(unjudged):
+            new[str(topic)]["x"] = new[str(topic)].pop("d9")
+        old = {str(topic): {doc: -at for at, doc in enumerate(docs)} for topic in range(TOPICS)}
+        found = ir_graded.compare_runs("P@10", "qrels.txt", {"old": old}, {"new": new})
+        assert found.judged[0] == pytest.approx(1 - unjudged / 300)
+        assert any("share of judged documents" in note for note in found.notes) == noted

@@ -139,3 +139,16 @@ def test_notes_on_files_begin_with_their_names(run, tmp_path):
     given = ("compare", "qrels.csv", "first.json", "late.json", "-m", "Q", "--query-ids", "ids.txt")
     notes = json.loads(run(*given, "-o", "json", "--quiet")[1])["notes"]
     assert notes[0].startswith("late.json: the responses to queries 'query 1' timed out or lack shards")
+
+
+def test_runs_in_other_formats_name_their_topics(run, tmp_path):
+    rows = [f"{topic},{doc},{-at}" for topic in TOPICS for at, doc in enumerate("ab")]
+    (tmp_path / "rows.csv").write_text("\n".join(["query_id,doc_id,score", *rows]))
+    code, out, _ = run(
+        "compare", "qrels.csv", "rows.csv", "third.json", "-m", "Q", "-o", "json", "--query-ids", "ids.txt"
+    )
+    (row,) = json.loads(out)["comparisons"]
+    assert (code, row["baseline"], row["run"]) == (0, "rows.csv", "third.json")
+    assert 0 < row["mean"] < row["baseline_mean"] < 1
+    wrong = run("evaluate", "qrels.csv", "rows.csv", "-m", "Q", "--query-ids", "ids.txt")
+    assert_command_fails(wrong, "--query-ids needs a RUN with responses of a search engine")

@@ -250,6 +250,20 @@ def test_a_genomics_run_without_its_last_field_is_rejected(write, end, blank):
     assert run_rows(path, format="trec") == [("200", "1", 28426.0), ("200", "2", 5656.0)]
 
 
+@pytest.mark.parametrize("many", [False, True])  # many are read by Polars
+def test_a_run_with_the_rank_in_place_of_the_score_is_rejected(write, many):
+    lines = [
+        f"{topic} Q0 d{rank} {9.5 - rank} {rank} t"
+        for topic in range(30000 if many else 2)
+        for rank in (1, 2, 3)
+    ]
+    path = write("\n".join(lines))
+    with pytest.raises(FileFormatError, match=r"the rank is 8\.5 and the score 1: are the columns swapped"):
+        ir_graded.evaluate("Q", {"0": {"d1": 1}}, path)
+    found = ir_graded.read_run(path, format="trec")
+    assert found["score"].tolist()[:3] == [1, 2, 3]
+
+
 def test_numeric_trec_runs_are_still_read(write):
     for second in ("Q0", "0", "x"):
         assert run_rows(write(f"1 {second} 4711 1 25 7")) == [("1", "4711", 25.0)]
