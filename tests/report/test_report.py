@@ -570,12 +570,24 @@ def test_shares_and_differences_are_those_of_the_functions(tmp_path):
     found = dict(zip(data["runs"], data["difference"][0], strict=True))
     np.testing.assert_allclose([found[run] for run in tests.run], tests.difference, atol=6e-6)
     assert found[baseline] is None
+    signs = dict(zip(data["runs"], data["sign"][0], strict=True))
+    expected = np.where(tests.significant, np.sign(tests.difference), 0).tolist()
+    assert any(expected)
+    assert [signs[run] for run in tests.run] == expected
     assert data["t"] == pytest.approx(2.04523, abs=1e-5)
     assert data["pairWords"].startswith("The interval is that of the paired t test")
     weighted = data_of(
         made(tmp_path, ["RR"], covid.qrels, runs, weights=dict.fromkeys(covid.qrels["query_id"], 1))
     )
     assert (weighted["t"], weighted["pairWords"][:12]) == (None, "With weights")
+
+
+def test_levels_with_fractions_and_texts_in_files_are_shown(tmp_path):
+    qrels = {topic: {doc: level / 2 for doc, level in of.items()} for topic, of in QRELS.items()}
+    (tmp_path / "queries.tsv").write_text("1\tfirst question\n2\ta\tb\n")
+    data = data_of(made(tmp_path, ["Q"], qrels=qrels, queries=tmp_path / "queries.tsv"))
+    assert data["lists"]["levels"] == [0, 0.5, 1]
+    assert data["queries"] == ["first question", "a b", ""]
 
 
 def test_the_call_on_the_page_names_what_was_given(tmp_path):
