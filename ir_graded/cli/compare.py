@@ -219,7 +219,7 @@ def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
                 messages.append(f"mean {row['mean']:.10g} below minimum {row['minimum']:.10g}")
             if row["verdict"] != BELOW_MINIMUM[1]:
                 against = f"{values['difference']} against {row['baseline']}"
-                messages.append(f"{against}, p {p_text(row['p_corrected'])}")
+                messages.append(f"{against}, corrected p {p_text(row['p_corrected'])}")
             message = "; ".join(messages)
             ET.SubElement(case, "failure", message=printable(message), type=row["verdict"]).text = said
         else:
@@ -253,10 +253,14 @@ def _read_minima(_context: click.Context, _option: click.Parameter, given: tuple
         if measures[0] in found:
             raise click.BadParameter(f"{measures[0]} has two minima, {found[measures[0]]:g} and {lowest:g}")
         scorer = scorer_of(measures[0])
-        if scorer is not None and lowest <= scorer.RANGE[0]:
+        ends = (-math.inf, math.inf) if scorer is None else scorer.RANGE
+        if not ends[0] < lowest <= ends[1]:
+            side, end, other = (
+                ("below", lowest, "higher") if lowest <= ends[0] else ("above", ends[1], "lower")
+            )
             raise click.BadParameter(
-                f"no mean of {measures[0]} is below {lowest:g}, since no score is below {scorer.RANGE[0]:g}; "
-                "give a higher minimum"
+                f"no mean of {measures[0]} is {side} {end:g}, and the minimum is {lowest:g}; "
+                f"give a {other} one"
             )
         found[measures[0]] = lowest
     return found or None

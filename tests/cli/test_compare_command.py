@@ -526,7 +526,7 @@ def test_junit_has_a_failure_for_each_worse_run(compare):
         ("worse.run", True),
         ("better.run", False),
     ]
-    assert suite[0].find("failure").get("message").startswith("-0.3333 against old.run, p ")
+    assert suite[0].find("failure").get("message").startswith("-0.3333 against old.run, corrected p ")
 
 
 def test_runs_of_one_file_name_are_told_apart_by_their_folders(compare, folder):
@@ -809,7 +809,13 @@ def test_a_mean_below_its_minimum_is_not_printed_as_equal_to_it(compare, runs):
 def test_a_minimum_that_every_mean_reaches_is_an_error(compare, minimum, runs):
     failed = compare(*runs, "-m", "RR P@1 Q", "--min", minimum)
     name, _, lowest = minimum.partition("=")
-    assert_command_fails(failed, f"no mean of {name} is below {float(lowest):g}, since no score is below 0")
+    assert_command_fails(failed, f"no mean of {name} is below {float(lowest):g}, and the minimum is")
+
+
+def test_a_minimum_that_no_mean_reaches_is_rejected(compare):
+    failed = compare("same.run", "-m", "RR", "--min", "RR=50")
+    assert_command_fails(failed, "no mean of RR is above 1, and the minimum is 50; give a lower one")
+    assert compare("same.run", "-m", "RR", "--min", "RR=1")[0] == 1
 
 
 def test_a_baseline_among_the_runs_is_warned_of(compare, folder):
@@ -875,7 +881,8 @@ def test_inputs_of_measures_are_those_of_evaluate(capsys, tmp_path, monkeypatch)
         code, out, _ = run_command(capsys, *words, "-o", "json", "-p", "-1")
         (row,) = json.loads(out)["comparisons"]
         assert (code, row["mean"], row["baseline_mean"]) == (0, found.mean[0], found.baseline_mean[0])
-        alone = [*words[:3], "-m", measure, *options, "--min", f"{measure}={row['baseline_mean'] + 1e-6}"]
+        lowest = f"{measure}={row['mean'] + 1e-6}"
+        alone = [*words[:2], f"new.{kind}", "-m", measure, *options, "--min", lowest]
         assert run_command(capsys, *alone)[0] == 1
     words = ["compare", "docs.csv", "old.docs", "new.docs", "-m", "GFR(groups={'one':'RNOD'})@1", "--groups"]
     assert run_command(capsys, *words, "one=groups.txt", "-o", "json")[0] == 0
