@@ -7,8 +7,8 @@
 
 Our call and the call of a peer take turns, and each turn gives a ratio of their costs. A pair passes if the
 median ratio is at most 1.3 times that of ``guard.json``. Turns end when those on one side of the limit lead
-by five, so a pair near its limit takes more turns. ``guard.json`` holds the larger of the ratios of two
-machines, since the peers' share differs by up to 1.7 times between processors.
+by five, so a pair near its limit takes more turns. ``guard.json`` holds the largest of the ratios of three
+machines, since the peers' share differs by up to 1.9 times between processors.
 
 The cost is processor time, in this process and its children: on a busy machine, the elapsed time of a call
 says little. A call that waits longer or uses fewer threads is therefore not noticed.
