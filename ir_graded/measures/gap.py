@@ -119,7 +119,7 @@ class _GAP(StopUtility):
     shares of users with each threshold: ``weights={1: 0, 2: 1}`` with two levels is AP with ``rel=2``. Use
     ``Q`` if one user gains more from a better document.
 
-    Users differ in the level from which a document is relevant for them. Binary counterpart: AP.
+    Users disagree about the lowest level that counts as relevant. Binary counterpart: AP.
 
     Source: Robertson, Kanoulas and Yilmaz, "Extending Average Precision to Graded Relevance Judgments" (SIGIR
     2010), doi:10.1145/1835449.1835550.
