@@ -53,10 +53,10 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     """Find runs that are worse than a baseline, equivalent or better, as a gate for changes of a system.
 
     A topic that is missing from a run scores 0. The result is that of ``meta.differences`` with
-    ``alternative='less'`` and ``family='all'``, so all tests of a call are corrected together. ``judged`` and
-    ``baseline_judged`` of the result are the mean shares of judged documents, as 1 minus the share of
-    ``unjudged``; where they differ by .01 or more, ``notes`` names measures that leave unjudged documents
-    out.
+    ``alternative='less'`` and ``family='all'``, so all tests of a call are corrected together, and all
+    intervals have the confidence 1 - 2 alpha, by default 90%. ``judged`` and ``baseline_judged`` of the
+    result are the mean shares of judged documents, as 1 minus the share of ``unjudged``; where they differ by
+    .01 or more, ``notes`` names measures that leave unjudged documents out.
 
     Args:
         measures: as for ``evaluate``; higher scores of each must be better, unlike those of NumRel.

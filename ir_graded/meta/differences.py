@@ -84,7 +84,8 @@ class Differences(Result):
         test: name of the test, as in the option of that name.
         correction: name of the correction for several tests, as in the option of that name.
         family: tests that are corrected together, ``'measure'`` or ``'all'``.
-        alpha: significance level; the intervals have the confidence 1 - alpha.
+        alpha: significance level. All intervals have the confidence 1 - alpha; with a one-sided alternative
+            1 - 2 alpha, so that each end alone has 1 - alpha.
         tolerance: largest loss that does not matter.
         n_resamples: number of replicates; 0 if none are drawn.
         exact: whether the p-values count all sign patterns instead of random ones.
@@ -173,9 +174,13 @@ class Differences(Result):
         return self.difference + self._half_width(self.tests)
 
     def _half_width(self, tests: int | Ints) -> Floats:
-        sides = 2 if self.alternative == "two-sided" else 1
         stdtrit = extra("scipy.special", "meta").stdtrit
-        return np.asarray(-stdtrit(self.effective_topics - 1, self.alpha / (sides * tests)) * self.se)
+        return np.asarray(-stdtrit(self.effective_topics - 1, self._tail / tests) * self.se)
+
+    @property
+    def _tail(self) -> float:
+        """Share of the distribution beyond each end of an interval."""
+        return self.alpha / 2 if self.alternative == "two-sided" else self.alpha
 
     @property
     def _sd(self) -> Floats:
@@ -193,13 +198,13 @@ class Differences(Result):
         for effective in np.unique(self.effective_topics):
             at = self.effective_topics == effective
             t = np.abs(self.dz[at]) * root[at]
-            for end, tail in zip(ends, (self.alpha / 2, 1 - self.alpha / 2), strict=True):
+            for end, tail in zip(ends, (self._tail, 1 - self._tail), strict=True):
                 end[at] = noncentralities(t, effective - 1, tail) / root[at]
         return np.where(self.dz < 0, -ends[::-1], ends)
 
     @property
     def dz_low(self) -> Floats:
-        """Lower ends of intervals of dz, from the noncentral t distribution, with confidence 1 - alpha."""
+        """Lower ends of intervals of dz, from the noncentral t distribution, as confident as ``low``."""
         return np.asarray(self._dz_ends[0])
 
     @property

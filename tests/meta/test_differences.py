@@ -409,6 +409,13 @@ def test_interval_of_dz_is_that_of_effect_sizes():
     np.testing.assert_allclose([result.dz_low, result.dz_high], [expected.low, expected.high], rtol=1e-9)
 
 
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_intervals_of_one_sided_tests_have_one_confidence(alternative):
+    one_sided, twice = found(alternative=alternative), found(alpha=0.1)
+    for end in ("low", "high", "low_all", "high_all", "dz_low", "dz_high"):
+        np.testing.assert_allclose(getattr(one_sided, end), getattr(twice, end), rtol=1e-12)
+
+
 def test_printed_table_shows_the_conclusions():
     text = str(quiet(slices=dict.fromkeys(range(4), "early")))
     assert "verdict" in text
