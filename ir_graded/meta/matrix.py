@@ -45,7 +45,7 @@ _COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class ScoreMatrix:
-    """Scores of systems on topics by one measure, shape ``(topics, runs)``."""
+    """Scores of systems on topics by one measure, shape ``(topics, runs)``, with the topics in one order."""
 
     values: Floats
     topics: tuple[Hashable, ...]
@@ -107,13 +107,25 @@ class ScoreMatrix:
         def describe(topic: int, run: int) -> str:
             return f"{name}: topic {topics[topic]!r}, system {runs[run]!r}: the score"
 
-        return cls(as_finite(cells, describe, _LARGEST), topics, runs)
+        values = as_finite(cells, describe, _LARGEST)
+        rows = _in_order(topics)
+        return cls(values[rows], tuple(topics[row] for row in rows), runs)
 
     def aligned(self, other: ScoreMatrix, name: str) -> ScoreMatrix:
         """Return the matrix in the order of another matrix. Raises InputError if names differ."""
         rows = _positions("topic", self.topics, other.topics, name)
         columns = _positions("system", self.runs, other.runs, name)
         return ScoreMatrix(self.values[np.ix_(rows, columns)], other.topics, other.runs)
+
+
+def _in_order(topics: Sequence[Hashable]) -> list[int]:
+    """Return the positions of topics by number if all are whole numbers, else by their text.
+
+    Replicates draw topics by position: one order for the same topics gives the same numbers.
+    """
+    names = [str(topic).removesuffix(".0") for topic in topics]  # a frame may have made floats of numbers
+    by_number = all(map(str.isdecimal, names))
+    return sorted(range(len(names)), key=lambda at: (len(names[at]) if by_number else 0, names[at]))
 
 
 def _pandas_or_same(scores: Any) -> Any:

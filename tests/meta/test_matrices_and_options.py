@@ -80,7 +80,7 @@ NAMED = {name: SCORES[name].tolist() for name in SCORES}
 
 @FORMS
 @pytest.mark.parametrize(
-    ("name", "ids"), [("num", [301, 7, 302]), ("topic", ["q1", "q2", "q3"]), ("qid", [1, 2, 3])]
+    ("name", "ids"), [("num", [7, 301, 302]), ("topic", ["q1", "q2", "q3"]), ("qid", [1, 2, 3])]
 )
 def test_a_topic_column_may_be_at_any_position(form, name, ids):
     matrix = ScoreMatrix.of(form({"a": NAMED["a"], name: ids, "b": NAMED["b"], "c": NAMED["c"]}))
@@ -114,7 +114,28 @@ def test_topics_in_the_index_leave_all_columns_to_systems():
 def test_filtered_or_sorted_rows_keep_their_topic_column():
     table = pd.DataFrame({"topic": [4, 5, 6, 7], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.4, 0.3, 0.2, 0.2]})
     matrix = ScoreMatrix.of(table[table["a"] > 0.15].sort_values("a", ascending=False))
-    assert (matrix.runs, matrix.topics) == (("a", "b"), (7, 6, 5))
+    assert (matrix.runs, matrix.topics) == (("a", "b"), (5, 6, 7))
+
+
+@pytest.mark.parametrize(
+    "topics", [[*map(str, range(1, 31))], sorted(f"2024-{at**3}" for at in range(1, 31)), [*range(30)]]
+)
+def test_the_order_of_topics_changes_no_statistic(topics):
+    in_order = pd.DataFrame(np.random.default_rng(1).random((30, 4)), topics, list("abcd"))
+    assert ScoreMatrix.of(in_order).topics == tuple(topics)
+    shuffled = in_order.sample(frac=1, random_state=1)
+    for statistic, given in [
+        (meta.discriminative_power, {"test": "bootstrap", "n_resamples": 100}),
+        (meta.discriminative_power, {"test": "tukey_hsd", "n_resamples": 100}),
+        (meta.stability, {"n_resamples": 50}),
+        (meta.swap, {"resample": "disjoint", "n_resamples": 50}),
+        (meta.significance, {"n_resamples": 100}),
+        (lambda scores, **options: meta.differences({"Q": scores}, "a", **options), {"n_resamples": 2000}),
+        (lambda scores: meta.ranks({"Q": scores}), {}),
+        (lambda scores: meta.confidence_intervals({"Q": scores}), {}),
+    ]:
+        found, other = (statistic(scores, **given).to_frame() for scores in (in_order, shuffled))
+        pd.testing.assert_frame_equal(found, other, check_exact=True)
 
 
 def test_runs_may_have_names_of_topic_columns():
