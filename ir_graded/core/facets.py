@@ -63,7 +63,8 @@ def is_record(item: object) -> bool:
 def missing(kind: str, names: Iterable[object]) -> str:
     """Return a message with the missing columns, the existing columns, and the likely kind of table."""
     present = [*names]
-    wanted = CONVENTIONS[kind][0]
+    # The names of the convention that the table follows most.
+    wanted = max(CONVENTIONS[kind], key=lambda named: len({*named}.intersection(present)))
     other = "run" if kind == "qrels" else "qrels"
     found = convention_of(other, present)
     hint = ""

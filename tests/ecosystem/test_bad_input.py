@@ -18,6 +18,7 @@ from ir_measures import AP, RR
 import ir_graded
 from ecosystem import forms
 from ir_graded import FileFormatError, InputError
+from ir_graded.io.sources import table_of
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUN = {"1": {"b": 3.0, "x": 2.0, "a": 1.0}, "2": {"c": 1.0}}
@@ -373,6 +374,25 @@ def test_a_missing_column_is_rejected(form, missing, made):
 def test_columns_with_names_of_two_tools_are_rejected():
     frame = pd.DataFrame({"qid": ["1"], "doc_id": ["a"], "score": [1.0]})
     assert_run_rejected(lambda: frame, "no column query_id", "qid, doc_id, score")
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "lacking"),
+    [
+        ("run", ["qid", "docno"], "score"),
+        ("run", ["docno", "score"], "qid"),
+        ("run", ["query-id", "corpus-id"], "score"),
+        ("run", ["text"], "query_id, doc_id, score"),
+        ("qrels", ["qid", "docno", "relevance"], "label"),
+        ("qrels", ["query-id", "corpus-id"], "score"),
+        ("qrels", ["query", "docid"], "rating"),
+        ("qrels", ["id"], "query_id, doc_id, relevance"),
+    ],
+)
+def test_missing_columns_are_named_as_the_others(kind, columns, lacking):
+    words = f"^{kind}: the table has no column {lacking}; it has {', '.join(columns)}$"
+    with pytest.raises(InputError, match=words):
+        table_of(kind, pd.DataFrame({name: ["1"] for name in columns}))
 
 
 def test_swapped_run_and_qrels_are_rejected():
