@@ -14,9 +14,10 @@ from ir_graded.errors import FileFormatError, InputError, ParameterError, format
 
 from .values import text_ids
 
-#: Tables of scores that ``pyterrier.Experiment`` writes into ``save_dir``, and the JSON of means of BEIR.
+#: Tables of scores that ``pyterrier.Experiment`` writes into ``save_dir``.
 _OF_PYTERRIER = ("aggregated.csv", "perquery.csv")
-_OF_BEIR = re.compile(rb'\s*\{\s*"ndcg"\s*:\s*\{\s*"NDCG@')
+#: Beginning of the JSON of means of BEIR, and of ``Scores.save``.
+_SCORES = re.compile(rb'\s*\{\s*"(ndcg"\s*:\s*\{\s*"NDCG@|format"\s*:\s*"ir_graded scores")')
 #: Names that MTEB gives to means of measures.
 _OF_MTEB = {
     "nDCG": "ndcg",
@@ -110,16 +111,17 @@ def _results(name: str, pipeline: Any, topics: Any) -> Any:
 def run_files(folder: str | os.PathLike[str]) -> list[Path]:
     """Return the files of a folder, sorted, without hidden files and without tables of scores."""
     files = [file for file in sorted(Path(folder).iterdir()) if not file.is_dir() and file.name[0] != "."]
-    return [file for file in files if not _holds_scores(file)]
+    return [file for file in files if not holds_scores(file)]
 
 
-def _holds_scores(file: Path) -> bool:
+def holds_scores(file: Path) -> bool:
+    """Return whether a file has scores of measures, not a run."""
     if file.name in _OF_PYTERRIER:
         return file.read_bytes()[:5] == b"name,"
     if file.suffix != ".json":
         return False
     with file.open("rb") as opened:
-        return _OF_BEIR.match(opened.read(200)) is not None
+        return _SCORES.match(opened.read(200)) is not None
 
 
 def qrels_file(source: Any) -> Any:

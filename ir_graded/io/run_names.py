@@ -11,7 +11,7 @@ from typing import Any
 from ir_graded.core.facets import is_record
 from ir_graded.errors import InputError
 
-from .experiments import is_pipeline, run_files
+from .experiments import holds_scores, is_pipeline, run_files
 from .records import is_ranx
 from .responses import is_ranked
 from .sources import is_dataset, is_file, is_path_or_dataset_id, is_regular_file, table_of
@@ -176,6 +176,11 @@ def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
     """Return the files of runs in a folder, sorted by name, or else the path itself."""
     if not os.fspath(path):
         raise InputError("the path of a run is empty")
+    if is_regular_file(path) and holds_scores(Path(path)):
+        raise InputError(
+            f"{os.fspath(path)} has scores of measures, not a run: leave it out, or give the path of its "
+            "folder, of which only the runs are read"
+        )
     if not (is_file(path) and Path(path).is_dir()):
         return [path]
     files = run_files(path)

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import click
 import pytest
@@ -48,6 +49,17 @@ COMMANDS = {
 }
 #: Commands whose output does not name runs.
 NAMELESS = {"meta", "plan", "judgments", "statistics", "pool", "report"}
+
+
+def test_saved_scores_among_the_runs_are_left_out_or_rejected(run, tmp_path):
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "first.run").rename(tmp_path / "saved" / "first.run")
+    run("evaluate", "qrels.txt", "saved/first.run", "-m", "Q", "--save", "saved/scores.json")
+    Path("saved/aggregated.csv").write_text("name,Q\nfirst,0.5\n")
+    assert run("evaluate", "qrels.txt", "saved", "-m", "Q", "-o", "csv")[1].count("\n") == 2
+    for name in ("aggregated.csv", "scores.json"):
+        given = ("evaluate", "qrels.txt", "saved/first.run", f"saved/{name}", "-m", "Q")
+        assert_command_fails(run(*given), f"saved/{name} has scores of measures, not a run: leave it out, or")
 
 
 def test_every_command_with_runs_is_tested_here():
