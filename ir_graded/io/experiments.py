@@ -18,6 +18,8 @@ from .values import text_ids
 _OF_PYTERRIER = ("aggregated.csv", "perquery.csv")
 #: Beginning of the JSON of means of BEIR, and of ``Scores.save``.
 _SCORES = re.compile(rb'\s*\{\s*"(ndcg"\s*:\s*\{\s*"NDCG@|format"\s*:\s*"ir_graded scores")')
+#: Words of pandas where qids of one side are text and those of the other are numbers.
+_NUMBERS_AS_QID = re.compile(r"merge on .*\b(u?int|float)\d+\b.*'qid'")
 #: Names that MTEB gives to means of measures.
 _OF_MTEB = {
     "nDCG": "ndcg",
@@ -96,7 +98,13 @@ def _results(name: str, pipeline: Any, topics: Any) -> Any:
     try:
         found = pipeline.transform(topics.copy())
     except Exception as error:
-        raise InputError(f"run {name!r}: the pipeline failed: {type(error).__name__}: {error}") from error
+        problem = f"run {name!r}: the pipeline failed: {type(error).__name__}: {error}"
+        if _NUMBERS_AS_QID.search(str(error)):
+            problem += (
+                "; the qids of the topics are text, and the pipeline has numbers: convert its qids, as in "
+                "frame.assign(qid=frame['qid'].astype(str))"
+            )
+        raise InputError(problem) from error
     columns = [*getattr(found, "columns", ())]
     if convention_of("run", columns) is None and "rank" in columns:
         found, columns = found.assign(score=-found["rank"]), [*columns, "score"]

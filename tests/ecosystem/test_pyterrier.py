@@ -496,6 +496,12 @@ def test_an_error_of_a_pipeline_names_the_run():
     assert isinstance(caught.value.__cause__, KeyError)
 
 
+def test_numbers_as_qid_of_a_pipeline_are_named():
+    pipeline = pt.Transformer.from_df(ranked(FIRST).astype({"qid": int}))
+    with pytest.raises(ir_graded.InputError, match=r"topics are text, and the pipeline has numbers: convert"):
+        ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=TOPICS)
+
+
 def test_an_error_of_one_of_several_runs_names_it_once():
     twice = pd.concat([frame(FIRST)] * 2)
     with pytest.raises(ir_graded.InputError, match=r"^run 'twice': topic '1', document '.' appears twice"):
