@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,12 @@ def without_results(kind: str, pipeline: object, also: str = "") -> InputError:
 
 def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
     """Return the runs with the results of pipelines for the topics in place of the pipelines."""
+    for name, run in runs.items():
+        if isfunction(run):
+            raise InputError(
+                f"run {name!r}: a function is not a pipeline: give pt.apply.generic(function) and topics=, "
+                "or the results of the function"
+            )
     of_pipelines = [name for name, run in runs.items() if is_pipeline(run)]
     if topics is None:
         for name in of_pipelines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Mapping
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,7 @@ def _is_run(value: Any) -> bool:
         or is_path_or_dataset_id(value)
         or is_dataset(value)
         or is_pipeline(value)
+        or isfunction(value)  # which is rejected as a run
         or hasattr(value, "__iter__")
         or hasattr(type(value), "columns")
         or hasattr(value, "place_of")  # a Table, without importing Polars

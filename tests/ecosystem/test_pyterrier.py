@@ -502,6 +502,20 @@ def test_numbers_as_qid_of_a_pipeline_are_named():
         ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=TOPICS)
 
 
+@pytest.mark.parametrize("topics", [None, TOPICS])
+def test_functions_in_place_of_pipelines_are_named(topics):
+    def search(topics):
+        return ranked(FIRST)[ranked(FIRST)["qid"].isin(topics["qid"])]
+
+    for runs in (search, [search], {"p": search}, {"p": search, "frame": frame(SECOND)}):
+        with pytest.raises(
+            ir_graded.InputError, match=r"a function is not a pipeline: give pt.apply.generic"
+        ):
+            ir_graded.evaluate("Q", QRELS, runs, topics=topics)
+    found = ir_graded.evaluate("Q", QRELS, pt.apply.generic(search), topics=TOPICS)
+    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+
+
 def test_an_error_of_one_of_several_runs_names_it_once():
     twice = pd.concat([frame(FIRST)] * 2)
     with pytest.raises(ir_graded.InputError, match=r"^run 'twice': topic '1', document '.' appears twice"):
