@@ -14,7 +14,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.io.experiments import collections_in, runs_of_collection, search
+from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import check_found, ensure_rereadable, passage_table, table_of
 from ir_graded.matching.judgments import Judgments
@@ -115,7 +115,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
         topics: topics for the pipelines among the runs: a frame of pandas or Polars with the columns qid and
             query, a dict from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all
-            topics.
+            topics. On a topic of the qrels that is not among them, a pipeline scores 0.
 
     Returns:
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
@@ -321,7 +321,10 @@ class Request:
             facets=wanted_columns(self.measures),
         )
         self.origin.add("qrels", "", qrels)
-        given = None
+        given, self._asked = None, None
+        if topics is not None and topics is not _LATER:
+            topics = topics_frame(topics)
+            self._asked = {*topics["qid"]}
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
             given = _searched(runs, topics)
             qrels, runs = whole_documents(qrels, given, lengths)
@@ -451,6 +454,14 @@ class Request:
             notes.append(note)
         if note_on_budgets:
             notes.append(note_on_budgets)
+        if self._asked is not None:
+            lacking = [name for name in self.judgments.names if name not in self._asked]
+            if lacking:
+                notes.append(
+                    f"topics= lacks {len(lacking)} of the {len(self.judgments.names)} topics of the qrels "
+                    f"(the first is {lacking[0]!r}), on which pipelines score 0: to leave them out of the "
+                    "means, leave them out of the qrels."
+                )
         by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
         topics, sources = len(self.judgments.names), (self.judgments, [*self.runs.values()])
         return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id)

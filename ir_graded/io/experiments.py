@@ -67,12 +67,12 @@ def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
         return runs
     if not of_pipelines:
         raise ParameterError("topics= is for pipelines, but no run is a pipeline: leave it out")
-    table = _topics(topics)
+    table = topics_frame(topics)
     return {name: _results(name, run, table) if is_pipeline(run) else run for name, run in runs.items()}
 
 
-def _topics(topics: Any) -> Any:
-    """Return a frame of topics with text as qid."""
+def topics_frame(topics: Any) -> Any:
+    """Return a frame of topics with text as qid, from any form of them."""
     import pandas as pd
 
     if hasattr(topics, "get_topics"):

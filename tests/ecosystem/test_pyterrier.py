@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 from pathlib import Path
 
 import ir_measures
@@ -428,6 +429,19 @@ def test_topics_are_text_and_stay_unchanged():
     assert len(pipeline.seen) == 4
     for seen in pipeline.seen:
         pd.testing.assert_frame_equal(seen, TOPICS)
+
+
+def test_topics_that_the_qrels_have_in_addition_are_named_as_the_cause():
+    words = (
+        r"topics= lacks 3 of the 4 topics of the qrels \(the first is '2'\).*leave them out of the qrels\."
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=words):
+        ir_graded.evaluate("Q", QRELS, pipelines(), topics=TOPICS[:1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_one = QRELS[QRELS["qid"] == "1"]
+        found = ir_graded.evaluate("Q", of_one, pipelines(), topics=TOPICS[:1])
+    assert found.query_ids == ("1",)
 
 
 def test_topics_of_a_dataset_of_pyterrier_are_read():
