@@ -107,7 +107,13 @@ class ScoreMatrix:
         def describe(topic: int, run: int) -> str:
             return f"{name}: topic {topics[topic]!r}, system {runs[run]!r}: the score"
 
-        values = as_finite(cells, describe, _LARGEST)
+        try:
+            values = as_finite(cells, describe, _LARGEST)
+        except InputError as error:
+            import pandas as pd
+
+            lacking = [topics[row] for row in np.flatnonzero(pd.isna(cells).any(axis=1))]
+            raise _naming(lacking, len(topics), error) from None
         rows = _in_order(topics)
         return cls(values[rows], tuple(topics[row] for row in rows), runs)
 
@@ -233,6 +239,16 @@ def as_finite(cells: np.ndarray[Any, Any], describe: Callable[..., str], largest
     raise InputError(f"{describe(*place)} is {short_repr(cell)}, expected a finite number{bound}")
 
 
+def _naming(lacking: Iterable[Hashable], topics: int, error: InputError) -> InputError:
+    """Return an error with the topics that lack a score, and what to do with them."""
+    if not (names := [*dict.fromkeys(lacking)]):
+        return error
+    return InputError(
+        f"{error}; topics without a score ({len(names)} of {topics}): {format_ids(names)}; leave them out "
+        "for all systems and measures"
+    )
+
+
 def _is_number(cell: Any) -> bool:
     try:
         float(cell)
@@ -315,7 +331,17 @@ def score_cells(
         measure, run, topic = (some[number] for some, number in zip(distinct.values(), place, strict=True))
         return f"frame: run {short_repr(run)}, topic {short_repr(topic)}, measure {measure}: the score"
 
-    values = as_finite(np.array(rows["value"], dtype=object), lambda row: describe(at[:, row].tolist()))
+    try:
+        values = as_finite(np.array(rows["value"], dtype=object), lambda row: describe(at[:, row].tolist()))
+    except InputError as error:
+        import pandas as pd
+
+        lacking = [
+            names["query_id"][topic]
+            for topic, value in zip(rows["query_id"], rows["value"], strict=True)
+            if pd.isna(value) is True
+        ]
+        raise _naming(lacking, len(distinct["query_id"]), error) from None
     count = np.bincount(np.ravel_multi_index(tuple(at), shape), minlength=math.prod(shape)).reshape(shape)
     for wrong, problem in ((count > 1, "appears several times"), (count == 0, "is missing")):
         if wrong.any():

@@ -117,6 +117,15 @@ def test_filtered_or_sorted_rows_keep_their_topic_column():
     assert (matrix.runs, matrix.topics) == (("a", "b"), (5, 6, 7))
 
 
+def test_topics_without_a_score_are_named():
+    matrix = pd.DataFrame({"a": [0.1, np.nan, 0.3], "b": [0.2, 0.1, np.nan]}, ["t1", "t2", "t3"])
+    rows = matrix.rename_axis("qid").reset_index().melt("qid", var_name="name").assign(measure="Q")
+    for scores in (matrix, matrix.astype(object), rows):
+        words = "the score is nan, .*; topics without a score \\(2 of 3\\): 't2', 't3'; leave them"
+        with pytest.raises(InputError, match=words):
+            meta.stability(scores)
+
+
 @pytest.mark.parametrize(
     "topics", [[*map(str, range(1, 31))], sorted(f"2024-{at**3}" for at in range(1, 31)), [*range(30)]]
 )
