@@ -32,7 +32,7 @@ class DiscriminativePower(Result):
         power: share of the pairs with ASL < alpha, from 0 to 1.
         required_difference: the difference of means that suffices for significance: the largest of
             ``required_differences`` or, in other tests, the smallest observed difference from which on all
-            pairs were significant, or NaN.
+            pairs were significant, or NaN. By the bootstrap it varies between seeds by several hundredths.
         asl: achieved significance level of each pair, a Series by run_a and run_b.
         differences: observed difference of means of each pair, run_a - run_b.
         required_differences: required difference of each pair by the bootstrap, ``|mean(w*)|`` of the
