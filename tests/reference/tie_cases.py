@@ -94,7 +94,23 @@ FURTHER = {
     "SDCG": ("SDCG", {"cutoff": 5, "max_rel": 3}, ("min_rel",)),
     "INSQ": ("INSQ", {"max_rel": 3}, ("T", "min_rel")),
     "Accuracy": ("Accuracy", {}, ("rel",)),
+    "RelP": ("RelP", {"cutoff": 5}, ("rel", "judged_only")),
     "R-pref N": ("R-pref", {"penalty": "N"}, ("rel", "gains", "max_rel")),
+}
+
+#: Other measures that take ties, by the tests that compare their orders.
+ELSEWHERE = {
+    "tests/ties/test_ties_surface.py": ("MAgP", "gP", "gR"),
+    "tests/intents/test_intents_against_reference.py": ("I-rec", "D", "D#", "IA", "IA#", "P+Q", "P+Q#"),
+    "tests/classics/test_classics_over_intents.py": (
+        *("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
+    ),
+    # These have no mean over the orders.
+    "tests/classics/test_cwl.py": (
+        *("IPrec", "INST", "BPM", "NERR8", "NERR9", "NERR10", "NERR11", "Compat"),
+    ),
+    "tests/classics/test_infap.py": ("infAP",),
+    "tests/measures/test_geometric_mean.py": ("GM",),
 }
 
 
