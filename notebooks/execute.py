@@ -2,8 +2,9 @@
 
     python notebooks/execute.py            # write the outputs into the notebooks
     python notebooks/execute.py --check    # change nothing; fail if an output differs from the stored one
+    python notebooks/execute.py 3 chunk    # only some, by path, number or a part of their name
 
-Names of notebooks may follow. The command fails on an error, a warning (anything on stderr), an output with a
+The command fails on an error, a warning (anything on stderr), an output with a
 folder of this machine, or after two minutes. The check compares text; of images, only the presence is
 compared.
 """
@@ -108,10 +109,23 @@ def compare(kept: NotebookNode, found: NotebookNode) -> None:
             raise NotebookError(f"code cell {number} shows something else than is kept:\n{difference}")
 
 
+def notebook(text: str) -> Path:
+    """Return the notebook with a path, a number or a part of its name. Raises ArgumentTypeError for others."""
+    if Path(text).is_file():
+        return Path(text)
+    part = f"{int(text)}_" if text.isdecimal() else text
+    every = sorted(HERE.glob("*.ipynb"))
+    found = [path for path in every if part in path.name]
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found or every)
+        raise argparse.ArgumentTypeError(f"{text!r} must mean one notebook; there are {names}")
+    return found[0]
+
+
 def main() -> int:
     """Execute the notebooks on the command line; return the number of notebooks that failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, default=sorted(HERE.glob("*.ipynb")))
+    parser.add_argument("notebooks", nargs="*", type=notebook, default=sorted(HERE.glob("*.ipynb")))
     parser.add_argument("--check", action="store_true", help="compare with the outputs kept, write nothing")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

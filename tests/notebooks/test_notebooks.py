@@ -1,8 +1,12 @@
 """The stored notebooks. `python notebooks/execute.py --check` executes them."""
 
+import argparse
 import json
 import re
+import runpy
+import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -115,3 +119,15 @@ def test_shipped_data_comes_with_its_licence():
 def test_the_readme_links_every_notebook():
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
     assert [path.name for path in NOTEBOOKS] == re.findall(r"\(notebooks/([\w.]+\.ipynb)\)", readme)
+
+
+def test_a_notebook_is_found_by_path_number_or_part_of_its_name(monkeypatch):
+    for module in ("nbformat", "nbclient", "nbclient.exceptions"):
+        monkeypatch.setitem(sys.modules, module, MagicMock())
+    find = runpy.run_path(str(FOLDER / "execute.py"))["notebook"]
+    for path in NOTEBOOKS:
+        number, _, name = path.stem.partition("_")
+        assert {*map(find, (str(path), path.name, path.stem, name, number, f"0{number}"))} == {path}
+    for text in ("", "_", "99", "none"):
+        with pytest.raises(argparse.ArgumentTypeError, match=r"must mean one notebook; there are .*\.ipynb"):
+            find(text)
