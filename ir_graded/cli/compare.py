@@ -155,6 +155,13 @@ def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     return "\n\n".join([table, *map(printable, (said, *found.notes))])
 
 
+def _csv(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
+    """Return the rows of the table; p-values are not rounded, as no p-value is 0."""
+    frame, labels = _columns(found.to_frame(), digits)
+    exact = {name: frame[name].map(lambda p: repr(float(p))) for name in P_VALUES if name in frame}
+    return frame_text(frame.assign(**exact), labels, "csv", digits)
+
+
 def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     """Return a comment for a pull request: the worst verdict, the table by concern, and how it was tested."""
     frame, labels = _columns(found.to_frame(), digits, _MINOR)
@@ -232,6 +239,7 @@ def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
 
 _OUTPUTS: dict[str, Callable[[Any, int, set[str]], str]] = {
     "table": _table,
+    "csv": _csv,
     "markdown": _markdown,
     "json": _json,
     "junit": _junit,

@@ -1,5 +1,7 @@
 """Exit codes and formats of ``ir_graded compare``, and ``compare_runs``."""
 
+import csv
+import io
 import json
 import shlex
 import subprocess
@@ -516,6 +518,19 @@ def test_json_holds_options_and_comparisons(compare):
     expected = {"run": "worse.run", "measure": "RR", "slice": "all", "topics": TOPICS, "verdict": "worse"}
     assert row.items() >= expected.items()
     assert row["difference"] == pytest.approx((0.5 - 1 + 1 / 3 - 0.5) / 2)
+
+
+def test_csv_has_the_rows_of_the_table_and_exact_p_values(compare):
+    given = ("worse.run", "better.run", "-m", "RR AP", "--min", "RR=0.1")
+    header, *rows = csv.reader(io.StringIO(compare(*given, "-o", "csv")[1]))
+    head, _, *lines = compare(*given)[1].splitlines()[: 2 + len(rows)]
+    assert header == head.split()
+    of_json = json.loads(compare(*given, "-o", "json")[1])["comparisons"]
+    assert len(rows) == len(of_json) == 4
+    for row, line, found in zip(rows, lines, of_json, strict=True):
+        named = dict(zip(header, row, strict=True))
+        assert [named[name] for name in ("run", "measure", "mean")] == [line.split()[at] for at in (0, 1, 3)]
+        assert (float(named["p"]), named["verdict"]) == (found["p"], found["verdict"])
 
 
 def test_junit_has_a_failure_for_each_worse_run(compare):
