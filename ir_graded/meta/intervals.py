@@ -273,13 +273,13 @@ def prediction_powered(
     of_model = weight**2 * F.var(axis=2, ddof=one if power_tuning else 0) / N
     of_rest, of_labels = (values.var(axis=2, ddof=one) / n for values in (rest, Y))
     se, human_se = np.sqrt(of_model + of_rest), np.sqrt(of_labels)
-    stats = extra("scipy.stats", "meta")
-    human_q = float((stats.t(n - 1) if quantile == "t" else stats.norm).ppf((1 + confidence) / 2))
+    special, level = extra("scipy.special", "meta"), (1 + confidence) / 2
+    human_q = float(special.stdtrit(n - 1, level) if quantile == "t" else special.ndtri(level))
     q = human_q
     if power_tuning and quantile == "t":
         # Shares of the variance, because squares of the smallest variances would underflow.
         share = of_model / np.where(se, of_model + of_rest, 1.0)
-        q = stats.t.ppf((1 + confidence) / 2, 1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)))
+        q = special.stdtrit(1 / (share**2 / (N - 1) + (1 - share) ** 2 / (n - 1)), level)
     estimate, of_human = weight * F.mean(axis=2) + rest.mean(axis=2), Y.mean(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = n * (human_se / se) ** 2
