@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.results import Result
+from ir_graded._utils.results import Result, read_only
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
@@ -54,10 +55,10 @@ class Unjudged(Result):
     topic_share: Floats
     by_rank: Floats
 
-    @property
+    @cached_property
     def share(self) -> Floats:
         """Mean of ``topic_share`` over the topics with retrieved documents, shape ``(runs, depths)``."""
-        return mean_of_known(self.topic_share)
+        return read_only(mean_of_known(self.topic_share))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the mean share of unjudged documents: a row per run, a column per depth."""
