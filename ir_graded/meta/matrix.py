@@ -88,8 +88,8 @@ class ScoreMatrix:
     @classmethod
     def of_measure(cls, scores: Any, measure: str, fewest_runs: int) -> ScoreMatrix:
         """Create a matrix from Scores. All columns are runs, even if they are named like topics."""
-        table = scores.matrix(measure)
-        return cls.checked(table.to_numpy(), tuple(table.index), tuple(table.columns), measure, fewest_runs)
+        cells = scores.values[scores.position(measure)].T.copy()
+        return cls.checked(cells, tuple(scores.query_ids), tuple(scores.runs), measure, fewest_runs)
 
     @classmethod
     def checked(
