@@ -17,7 +17,7 @@ from .values import text_ids
 
 #: Tables of scores that ``pyterrier.Experiment`` writes into ``save_dir``.
 _OF_PYTERRIER = ("aggregated.csv", "perquery.csv")
-#: Beginning of the JSON of means of BEIR, and of ``Scores.save``.
+#: Beginning of the JSON of means of BEIR, and of ``Scores.to_json``.
 _SCORES = re.compile(rb'\s*\{\s*"(ndcg"\s*:\s*\{\s*"NDCG@|format"\s*:\s*"ir_graded scores")')
 #: Words of pandas where qids of one side are text and those of the other are numbers.
 _NUMBERS_AS_QID = re.compile(r"merge on .*\b(u?int|float)\d+\b.*'qid'")
