@@ -20,7 +20,7 @@ from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 from mutmut.utils.format_utils import mangled_name_from_mutant_name
 
-WORKERS = 2
+WORKERS = int(os.environ.get("MUTATION_WORKERS", "2"))
 SURVIVED, KILLED, NO_TESTS = 0, 1, 33
 #: Seconds of the processor for one test, and for all tests of a mutant, which then has survived.
 OF_TEST, OF_MUTANT = 20, 30
