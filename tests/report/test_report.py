@@ -28,6 +28,7 @@ import ir_graded
 from ir_graded._utils import atomic_files as files
 from ir_graded.cli.main import commands
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.meta.differences import p_text
 from ir_graded.reporting import contents, page
 
 # The runs lack topics on purpose.
@@ -612,3 +613,37 @@ def test_pages_of_scores_have_no_lists(tmp_path):
     data = data_of((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert [data[name] for name in ("lists", "ties", "unjudged", "rbo")] == [None] * 4
     assert np.array(data["scores"]) == pytest.approx(scores.values, abs=6e-6)
+
+
+def test_the_script_reads_the_values_that_the_page_has(tmp_path):
+    """A value under another name would be missing from a view."""
+    script = page._template("page.js")
+    data = data_of(made(tmp_path, baseline="three", queries={"1": "first"}, documents={"a": "a text"}))
+    assert set(re.findall(r"\bD\.(\w+)", script)) == data.keys()
+    for name in ("lists", "ranks"):
+        assert set(re.findall(rf"\bD\.{name}\.(\w+)", script)) == data[name].keys()
+
+
+def test_intervals_and_tests_of_the_views_are_those_of_the_functions(tmp_path):
+    covid = covid_sample()
+    runs = dict([*covid.runs.items()][:4])
+    baseline = [*runs][1]
+    options = {"baseline": baseline, "confidence": 0.9, "rng": 3}
+    weights = {topic: 1 + at for at, topic in enumerate(covid.qrels["query_id"].unique())}
+    scores = ir_graded.evaluate(["RR", "nDCG@10"], covid.qrels, runs)
+    for weighted in ({}, {"weights": weights}):
+        data = data_of(made(tmp_path, ["RR", "nDCG@10"], covid.qrels, runs, **options, **weighted))
+        places = [scores.runs.index(run) for run in data["runs"]]
+        assert (data["level"], data["baseline"]) == ("90 %", data["runs"].index(baseline))
+        found = ir_graded.meta.confidence_intervals(
+            scores, confidence=0.9, n_resamples=50, rng=3, **weighted
+        )
+        for name in ("mean", "low", "high"):
+            np.testing.assert_allclose(data[name], getattr(found, name)[:, places], atol=6e-7)
+        tests = ir_graded.meta.differences(scores, baseline, alpha=0.1, rng=3, **weighted)
+        rows = zip(tests.measure, tests.run, tests.p_corrected, tests.minimum_detectable, strict=True)
+        for measure, run, p, detectable in rows:
+            at = data["measures"].index(measure), data["runs"].index(run)
+            assert data["p"][at[0]][at[1]] == p_text(p)
+            assert data["detectable"][at[0]][at[1]] == pytest.approx(detectable, abs=6e-5)
+    np.testing.assert_allclose(data["weights"], [*weights.values()], atol=6e-7)
