@@ -435,6 +435,20 @@ def test_the_help_states_the_summary_of_each_command():
     assert [*commands.commands] == [*_COMMANDS]
 
 
+def test_the_help_of_an_option_is_no_more_than_its_sentences():
+    """That of a function is the first sentence on its parameter."""
+    for name, command in commands.commands.items():
+        for one in command.params:
+            text = getattr(one, "help", None)
+            if text is not None:
+                assert re.fullmatch(r"[^{}\n]+\.", text), (name, one.name)
+                assert not re.search("(Returns|Raises|Warns|Example|Source|Args|Note): ?", text), (
+                    name,
+                    one.name,
+                )
+                assert "  " not in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [

@@ -39,6 +39,17 @@ def test_rows_are_the_documents_of_both_lists():
     assert found.scores.tolist() == scores.values[:, :, 0].tolist()
 
 
+def test_scores_are_a_table_without_a_rule():
+    lines = str(compared(["Q", "AP"])).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.split() == ["score", "A", "B"])
+    assert [line.split() for line in lines[at : at + 4]] == [
+        ["score", "A", "B"],
+        ["Q", "0.3000", "0.9167"],
+        ["AP", "0.2500", "0.8333"],
+        [],
+    ]
+
+
 def test_the_depth_cuts_lists_and_not_ranks_in_the_other():
     found = compared(depth=1)
     assert found.doc_id == ("n", "s")

@@ -416,3 +416,19 @@ def test_a_hit_with_an_empty_id_is_rejected(doc_id):
     found = {"red shoes": search(("p7", 2.0), (doc_id, 1.0))}
     with pytest.raises(InputError, match=r"query 'red shoes': response\.hits\.hits\[1\]\._id is empty"):
         ir_graded.read_run(found)
+
+
+@pytest.mark.parametrize(("scores", "tied"), [((0.0, -0.0), True), ((1.0, 1.0), True), ((2.0, 1.0), False)])
+def test_positions_of_equal_scores_need_measures_of_this_package(scores, tied):
+    """Equal scores in different topics are not ties."""
+    rows = [("1", "a", scores[0], 1), ("1", "b", scores[1], 2), ("2", "a", scores[1], 1)]
+    run = pd.DataFrame(rows, columns=["query_id", "doc_id", "score", "position"])
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 1}}
+    measures = ["Q", ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")]
+    if tied:
+        with pytest.raises(
+            InputError, match="the run has positions, which rank its documents with equal scores"
+        ):
+            ir_graded.evaluate(measures, qrels, run)
+    else:
+        assert ir_graded.evaluate(measures, qrels, run).values.shape == (2, 1, 2)

@@ -150,6 +150,23 @@ def test_soft_labels_have_only_interval_alpha():
     assert found.confusion().empty
 
 
+def test_topics_without_two_soft_labels_change_nothing():
+    """The last topic and one in the middle have labels of one set only."""
+    labels = np.random.default_rng(2).random((30, 2))
+    labels[[14, 28, 29], 1] = NAN
+    topics = np.array([1] * 14 + [2] + [3] * 13 + [4] * 2)
+    kept = ~np.isnan(labels[:, 1])
+    options = {"measurement": "interval", "n_resamples": 5}
+    found, expected = (
+        agreement(labels, topics=topics, **options),
+        agreement(labels[kept], topics=topics[kept], **options),
+    )
+    values = [one.to_frame().set_index("coefficient").loc["alpha", "value"] for one in (found, expected)]
+    assert values[0] == pytest.approx(values[1], abs=1e-12)
+    assert found.topics == (1, 2, 3, 4)
+    assert found.covered[0].tolist() == [[0, 0, 14], [1, 0, 0], [0, 0, 13], [2, 0, 0]]
+
+
 def test_edge_cases_have_defined_values():
     constant = two([0] * 8, [0] * 5 + [1] * 3)
     assert constant["kappa"] == 0

@@ -53,3 +53,16 @@ def test_the_default_seed_is_0(method):
 def test_default_fuzziness_has_steps_of_a_hundredth_up_to_a_tenth():
     hundredths = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
     assert meta.stability(SCORES, n_resamples=2).fuzziness.tolist() == hundredths
+
+
+def test_docstrings_name_the_words_of_each_option():
+    """Words that are keys of a table are inserted for ``{option}``."""
+    public = {name: getattr(meta, name) for name in meta.__all__}
+    declared = {name: function.choices for name, function in public.items() if hasattr(function, "choices")}
+    assert {"differences", "discriminative_power", "ranks"} <= declared.keys()
+    for name, choices in declared.items():
+        documented = public[name].__doc__
+        assert not any(f"{{{option}}}" in documented for option in choices)
+    for name in ("differences", "discriminative_power", "ranks"):
+        for word, test in declared[name]["test"].items():
+            assert f"``{word!r}`` ({test.words})" in public[name].__doc__

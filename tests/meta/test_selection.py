@@ -72,3 +72,14 @@ def test_copies_that_agree_in_all_measures_are_dropped_and_named():
 def test_errors_say_what_is_wrong(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_selected_tables_have_the_topics_as_index_named_topic():
+    scores = {"AP": AP.set_axis(["x", "y"])}
+    for found in (
+        top(scores, 2, by="AP"),
+        one_per_team(scores, dict(zip("abcd", "ABCD", strict=True))),
+        drop_identical(scores)[0],
+    ):
+        assert found["AP"].index.tolist() == ["x", "y"]
+        assert (found["AP"].index.name, found["AP"].columns.name) == ("topic", None)

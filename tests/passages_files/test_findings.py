@@ -245,6 +245,15 @@ def test_a_long_text_in_vain_is_cut_short():
     assert len(found.in_vain[0].text) == 200
 
 
+@pytest.mark.parametrize(("size", "shown"), [(119, 119), (120, 120), (121, 120)])
+def test_only_texts_of_more_than_120_characters_are_cut(size, shown):
+    text = "x" * size
+    found = show(QRELS, run_of(("1", "d", 1.0, 0, size)), "1", texts=TEXTS | {"d": text})
+    [item] = page(found).iter("li")
+    assert words(item).endswith("x" * shown + " …" * (size > shown))
+    assert words(item).count("x") == shown
+
+
 # ---------------------------------------------------------------------------------------- bad input
 
 

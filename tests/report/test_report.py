@@ -635,9 +635,7 @@ def test_intervals_and_tests_of_the_views_are_those_of_the_functions(tmp_path):
         data = data_of(made(tmp_path, ["RR", "nDCG@10"], covid.qrels, runs, **options, **weighted))
         places = [scores.runs.index(run) for run in data["runs"]]
         assert (data["level"], data["baseline"]) == ("90 %", data["runs"].index(baseline))
-        found = ir_graded.meta.confidence_intervals(
-            scores, confidence=0.9, n_resamples=50, rng=3, **weighted
-        )
+        found = ir_graded.meta.confidence_intervals(scores, confidence=0.9, n_resamples=50, rng=3, **weighted)
         for name in ("mean", "low", "high"):
             np.testing.assert_allclose(data[name], getattr(found, name)[:, places], atol=6e-7)
         tests = ir_graded.meta.differences(scores, baseline, alpha=0.1, rng=3, **weighted)
