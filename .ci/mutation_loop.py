@@ -88,7 +88,7 @@ def test_mutant(name: str, items: list[pytest.Item]) -> int:
     chosen = [*items]
     mutation_plugin.pytest_collection_modifyitems(chosen)
     code, killer = (SURVIVED, None) if items else (NO_TESTS, None)
-    for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+    for item, following in zip(chosen, [*chosen[1:], None], strict=False):  # there may be none
         signal.setitimer(signal.ITIMER_PROF, OF_TEST)
         signal.alarm(10 * OF_TEST)  # a test may wait for ever
         if failed(item, following):
