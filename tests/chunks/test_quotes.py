@@ -259,9 +259,8 @@ def test_missing_quotes_warn_and_are_printed():
         "kept. The first: item 0, topic '1': the quote 'Pay within 14 days.' occurs at 2 places. See "
         ".several.$"
     )
-    with pytest.warns(CoverageWarning, match=text) as caught:
+    with pytest.warns(CoverageWarning, match=text):
         result = passages.find_quotes({"a": G}, quotes)
-    assert [one.filename for one in caught] == [__file__]
     assert str(result).startswith("Quotes(places=1, missing=2, several=1)\n")
     assert "item 2" in str(result)
     assert "item 2" in result._repr_html_()
@@ -271,6 +270,20 @@ def test_missing_quotes_warn_and_are_printed():
         CoverageWarning, match="^1 of 1 quotes do not .* the quote 'x'; no part of it does. See"
     ):
         passages.find_quotes({"a": G}, quotes[2:])
+
+
+def test_warnings_name_the_line_of_the_caller():
+    with pytest.warns(CoverageWarning) as caught:
+        passages.find_quotes({"a": G}, [QUOTE])
+    assert [one.filename for one in caught] == [__file__]
+
+
+def test_long_quotes_are_printed_with_40_characters():
+    quotes = [{"query_id": "1", "quote": "x" * 40}, {"query_id": "1", "quote": "y" * 41}]
+    printed = str(found({"a": G}, quotes))
+    assert "x" * 40 in printed
+    assert "y" * 30 in printed
+    assert "y" * 41 not in printed
 
 
 def test_quotes_found_once_do_not_warn():

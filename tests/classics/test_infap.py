@@ -7,6 +7,7 @@ from ir_measures import infAP
 from reference import ranked
 from ties import tie_scores
 
+import ir_graded
 from ir_graded.measures.classic.ties import with_ties
 
 LEVELS = [-2, -1, -1, -0.5, 0, 0, 0.5, 1, 2, 3]
@@ -46,3 +47,12 @@ def test_infap_equals_the_reference(how, rel):
             assert found == pytest.approx(expected, abs=1e-14)
             seen.add(found)
     assert len(seen) > 200
+
+
+def test_an_explanation_multiplies_the_share_of_a_document_with_its_expected_precision():
+    qrels = {"1": {"a": 1, "b": 0, "c": 1, "d": 0, "e": -1}}
+    found = ir_graded.explain(infAP, qrels, {"1": {"x": 5.0, "a": 4.0, "e": 3.0, "c": 2.0, "d": 1.0}}, "1")
+    frame = found.to_frame()
+    assert frame["stop"].tolist() == [0.5, 0.5]
+    assert (frame["stop"] * frame["utility"]).tolist() == frame["contribution"].tolist()
+    assert frame["contribution"].sum() == pytest.approx(found.score, abs=1e-15)

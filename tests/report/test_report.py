@@ -13,6 +13,7 @@ from functools import cache
 from html.parser import HTMLParser
 from statistics import stdev
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -645,3 +646,39 @@ def test_intervals_and_tests_of_the_views_are_those_of_the_functions(tmp_path):
             assert data["p"][at[0]][at[1]] == p_text(p)
             assert data["detectable"][at[0]][at[1]] == pytest.approx(detectable, abs=6e-5)
     np.testing.assert_allclose(data["weights"], [*weights.values()], atol=6e-7)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "pairs"), [(None, ("one", "two")), ("two", ("one", "two")), ("one", ("two", "one"))]
+)
+def test_the_best_run_is_drawn_against_the_baseline_or_the_second_best(tmp_path, baseline, pairs):
+    runs = {name: RUNS[name] for name in ("three", "two", "one")}
+    options = {
+        "baseline": baseline,
+        "confidence": 0.9,
+        "n_resamples": 9,
+        "n_samples": 0,
+        "depth": None,
+        "rng": 0,
+    }
+    options |= {"test": "randomisation", "correction": None, "weights": None, "title": "", "command": ""}
+    measures = ir_graded.measures.parsing.read_measures(["Q", "AP"])
+    found = page.write_report(measures, QRELS, runs, tmp_path / "page.html", **options)
+    assert [found.compared_runs(at) for at in range(2)] == [pairs] * 2
+    assert found.best_first == [2, 1, 0]
+    alone = page.write_report(
+        measures, QRELS, {"one": RUNS["one"]}, tmp_path / "page.html", **options | {"baseline": None}
+    )
+    assert alone.compared_runs(0) is None
+
+
+def test_each_measure_has_its_meaning_source_and_provider(tmp_path):
+    length = ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")
+    said = re.sub(r"\s+", " ", html.unescape(made(tmp_path, ["Q", "AP", "NumRet", length])))
+    rows = re.findall(r'<tr><th scope="row"><code>(.*?)</code></th><td>(.*?)</td><td>(.*?)</td></tr>', said)
+    assert [(name, provider) for name, _, provider in rows] == [
+        ("Q", "ir_graded"), ("AP", "ir_graded"), ("NumRet", "ir_graded"), ("Length", "ir-measures")
+    ]  # fmt: skip
+    q = ir_graded.Q
+    assert rows[0][1] == f"{q.PRETTY_NAME} ({q.SOURCE}). {q.SHORT_DESC}"
+    assert ["where ir-measures sums it" in text for _, text, _ in rows] == [False, False, True, False]
