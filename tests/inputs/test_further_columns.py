@@ -113,3 +113,37 @@ def test_qrels_without_the_column_and_arrays_are_rejected():
         ir_graded.evaluate(measure, QRELS.drop(columns="cost"), RUN)
     with pytest.raises(ParameterError, match="Cost needs the column cost, which score_arrays does not use"):
         ir_graded.score_arrays(measure, [[1, 0]])
+
+
+SPAN = {"start": 0, "length": 9}
+WRONG = [
+    ("Q", {}, {"position": [1.0, None]}, "run: topic '1', document 'b' (row 1): the position is missing"),
+    (
+        "infAP",
+        {"iprob": [0.5, "x"]},
+        {},
+        "qrels: topic '1', document 'b' (row 1): the inclusion probability (iprob) 'x'",
+    ),
+    (
+        "D-nDCG@2",
+        {"iteration": "1", "probability": [0.5, "x"]},
+        {},
+        "qrels: topic '1', document 'b' (row 1), intent '1': the probability 'x' is not a number",
+    ),
+    (
+        "CharP(budget=9,unit='tokens')",
+        SPAN,
+        {**SPAN, "tokens": [3, "x"]},
+        "run: topic '1', document 'b' (row 1): the column 'tokens', the unit of CharP(budget=9,",
+    ),
+]
+
+
+@pytest.mark.parametrize(("measure", "of_qrels", "of_run", "message"), WRONG)
+def test_a_wrong_value_is_named_with_its_column_and_row(measure, of_qrels, of_run, message):
+    ids = {"query_id": ["1", "1"], "doc_id": ["a", "b"]}
+    qrels = pd.DataFrame({**ids, "relevance": [1, 0], **of_qrels})
+    run = pd.DataFrame({**ids, "score": [2.0, 1.0], **of_run})
+    with pytest.raises(InputError) as caught:
+        ir_graded.evaluate(measure, qrels, run)
+    assert str(caught.value).startswith(message)
