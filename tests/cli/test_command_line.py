@@ -19,6 +19,8 @@ import ir_graded
 from ir_graded.cli.main import _COMMANDS, commands
 from ir_graded.cli.output import _in_columns, json_line
 from ir_graded.measures import REGISTRY
+from ir_graded.measures.classic import CLASSICS
+from ir_graded.measures.documentation import sections
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
 GOOD = "1 Q0 a 1 3.0 t\n1 Q0 b 2 2.0 t\n2 Q0 d 1 9 t\n2 Q0 a 2 8 t\n"
@@ -316,6 +318,13 @@ def test_measures_explains_measures_of_both_packages_each_once(run):
     assert_command_fails(run("measures", "qq"), "Unknown measure 'qq'. Did you mean 'Q'?")
     for words in (["hit", "rate"], ["hit rate"], ["hit_rate"]):
         assert_command_fails(run("measures", *words), "Unknown measure 'hit_rate'. Did you mean 'Success'?")
+
+
+def test_measures_explains_measures_of_ir_measures_as_this_package_computes_them(run):
+    for name in ("AP", "nDCG", "RBP"):
+        about = sections(CLASSICS[name])
+        assert about["Summary"] in run("measures", name)[1]
+        assert about["Summary"] != sections(type(CLASSICS[name].MEASURE))["Summary"]
 
 
 def test_the_example_of_a_measure_names_a_measure(run):

@@ -77,6 +77,7 @@ def test_names_and_kinds_of_values():
     assert named.compute() == {"P@1": 1, "P@2": 1}
     scores = of_list.scores("epoch 3")
     assert (scores.runs, scores.query_ids, scores.values.shape) == (("epoch 3",), (7,), (1, 1, 1))
+    assert of_list.scores().runs == ("run",)
 
 
 def test_a_call_returns_the_value_of_the_batch_and_keeps_it():

@@ -401,6 +401,12 @@ def test_lines_of_responses_of_several_queries_are_read_in_order(tmp_path):
             ir_graded.read_run(source)
 
 
+@pytest.mark.parametrize("before", [" ", "\n\n", "\t\r\n", " " * 255])
+def test_json_may_begin_with_blanks(write, before):
+    content = json.dumps({"1": {"a": 2.0, "b": 1.0}})
+    assert ir_graded.read_run(write(before + content, "a.run"))["doc_id"].tolist() == ["a", "b"]
+
+
 def test_a_broken_line_of_json_is_named(tmp_path):
     line = json.dumps(search(("p7", 1.0)))
     (tmp_path / "cut.jsonl").write_text(f"{line}\n\n{line[:40]}\n")

@@ -600,7 +600,11 @@ def test_the_call_on_the_page_names_what_was_given(tmp_path):
     page = made(tmp_path, runs=paths)
     page = html.unescape(page)
     assert f"ir_graded.report(['Q', 'AP'], qrels, {paths}, 'report.html'" in page
-    assert "title=" not in page[page.index("ir_graded.report(") :][:400]
+    call = page[page.index("ir_graded.report(") :]
+    call = call[: call.index("</code>")]
+    assert not re.search("title=|test=|queries=|documents=", call)
+    page = html.unescape(made(tmp_path, runs=paths, baseline="two", test="t", title="x", queries={"1": "a"}))
+    assert all(word in page for word in ("baseline='two'", "test='t'", "title='x'", "queries="))
 
 
 def test_texts_of_other_topics_cause_a_warning(tmp_path):
