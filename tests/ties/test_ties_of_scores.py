@@ -1,5 +1,7 @@
 """Scores of measures with an order of tied documents, asked for by the plain name."""
 
+from itertools import permutations
+
 import ir_measures
 import pytest
 
@@ -25,3 +27,21 @@ def test_two_orders_must_be_named():
         scores.matrix("Q")
     with pytest.raises(ir_graded.InputError, match="AP was not evaluated"):
         scores.matrix("AP")
+
+
+@pytest.mark.parametrize(
+    ("name", "penalties"), [("B-pref", ("R", "N", "relative")), ("R-pref", ("N", "relative", "relative2"))]
+)
+def test_expected_preferences_are_means_over_all_orders_by_each_penalty(name, penalties):
+    qrels, docs = {"1": {"a": 2, "b": 1, "c": 0, "d": 0, "f": 0, "g": 0}}, "abcd"
+    orders = {
+        "".join(order): {"1": {doc: -float(at) for at, doc in enumerate(order)}}
+        for order in permutations(docs)
+    }
+    measures = [f"{name}(penalty={penalty!r})" for penalty in penalties]
+    expected = ir_graded.evaluate(measures, qrels, orders).values.mean(axis=(1, 2))
+    found = ir_graded.evaluate(
+        measures, qrels, {"1": dict.fromkeys(docs, 1.0) | {"x": 0.5}}, ties="expected"
+    ).values
+    assert found[:, 0, 0].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+    assert len({*expected.tolist()}) == 3
