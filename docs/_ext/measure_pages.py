@@ -272,7 +272,8 @@ def _properties(measure: GradedMeasure, doc: dict[str, str]) -> Iterator[str]:
         elif name == "exchange" and "swap" in measure.lacks:
             yield f"**Does not hold** ({name}): {words} It fails because *swap* fails."
         elif name == "truncation" and (cutoff is None or cutoff.required):
-            yield f"Does not apply ({name}): {words} The measure requires a cutoff."
+            takes = "takes no cutoff" if cutoff is None else "requires a cutoff"
+            yield f"Does not apply ({name}): {words} The measure {takes}."
         else:
             yield f"**Holds** ({name}): {words}"
 
