@@ -183,7 +183,6 @@ def test_wrong_options_of_the_command(capsys):
     assert_command_fails(run_command(capsys, *given, "--fail-if", "worse"), "--fail-if needs --baseline")
     assert_command_fails(run_command(capsys, *given, "--tolerance", "0.1"), "--tolerance needs --baseline")
     assert_command_fails(run_command(capsys, *given, "-o", "junit"), "-o junit")
-    assert_command_fails(run_command(capsys, *given, "--baseline", "x", "-o", "csv"), "-o csv")
     assert_command_fails(run_command(capsys, *given, "--baseline", "x", "-q"), "--by-topic")
     assert_command_fails(run_command(capsys, "answers", "-m", "all_score"), "NuggetScore needs assignments")
     two = (*given[:2], "poor.jsonl.gz", *given[2:])

@@ -135,7 +135,10 @@ CASES = {
         "good.jsonl poor.jsonl fair.jsonl -m all_score --baseline good -B 40",
         {
             **TESTED,
-            "--seed": ("good.jsonl poor.jsonl fair.jsonl -m all_score --baseline fair -B 40", "--seed 1"),
+            "--seed": (
+                "good.jsonl poor.jsonl fair.jsonl -m all_score --baseline fair -B 40 --test bootstrap -o csv",
+                "--seed 1",
+            ),
             "--fail-if": "--fail-if worse",
             "--min": "--min all_score=.9",
         },
@@ -226,8 +229,8 @@ CASES = {
             "--alpha": "--alpha .4",
             "--test": "--test t",
             "--fuzziness": "--fuzziness .3",
-            "--resample": "--resample disjoint",
-            "--max-rate": "--max-rate .4",
+            "--resample": (f"{RUNS} -m 'RR P@1' -B 40 --max-rate .2", "--resample disjoint"),
+            "--max-rate": (f"{RUNS} -m 'RR P@1' -B 40 --max-rate .2", "--max-rate .01"),
             "--n-resamples": "-B 60",
             "--seed": "--seed 1",
         },
