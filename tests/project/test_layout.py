@@ -11,8 +11,8 @@ PROJECT = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
 #: Folders that mutation testing leaves out: they run other processes or programs, need a JVM or real
 #: collections, or test the plain references, the documentation and the project.
 NOT_FOR_MUTANTS = {
-    *("collections", "differential", "docs", "faults", "fuzz", "notebooks"),
-    *("plots", "project", "recorder", "reference", "spark"),
+    *("collections", "differential", "docs", "fuzz", "notebooks"),
+    *("project", "reference", "spark"),
 }
 
 
