@@ -51,7 +51,7 @@ def without_results(kind: str, pipeline: object, also: str = "") -> InputError:
 
 
 def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
-    """Return the runs with the results of pipelines for the topics in place of the pipelines."""
+    """Return the runs with the results of pipelines for a frame of topics in place of the pipelines."""
     for name, run in runs.items():
         if isfunction(run):
             raise InputError(
@@ -67,8 +67,7 @@ def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
         return runs
     if not of_pipelines:
         raise ParameterError("topics= is for pipelines, but no run is a pipeline: leave it out")
-    table = topics_frame(topics)
-    return {name: _results(name, run, table) if is_pipeline(run) else run for name, run in runs.items()}
+    return {name: _results(name, run, topics) if is_pipeline(run) else run for name, run in runs.items()}
 
 
 def topics_frame(topics: Any) -> Any:

@@ -526,6 +526,7 @@ def check(outcome, command):
         assert "Traceback" not in after[2]
 
 
+# Two tests, because a mutant meets only some cases of a test that has many.
 @pytest.mark.parametrize("command", [*CASES][:12])
 def test_every_option_changes_the_outcome(outcome, command):
     check(outcome, command)
