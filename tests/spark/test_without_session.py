@@ -84,3 +84,71 @@ def test_means_need_a_frame_of_scores(columns):
     frame = type("Frame", (), {"columns": columns})()
     with pytest.raises(InputError, match=r"^scores: expected the Spark DataFrame from evaluate"):
         mean(frame)
+
+
+class Frame:
+    """A frame with columns and files, but without Spark."""
+
+    isStreaming = False  # as in Spark
+    mapInArrow = None
+
+    def __init__(self, *columns, files=()):
+        self.columns, self.files = [*columns], files
+
+    def inputFiles(self):
+        return self.files
+
+
+class Reader:
+    """A session that gives the same frame for each path."""
+
+    def __init__(self, frame):
+        self.read, self.frame = self, frame
+
+    def text(self, *_, **__):
+        return self.frame
+
+    def parquet(self, *_):
+        return self.frame
+
+
+def test_runs_are_named_after_files_without_suffixes_of_compression():
+    files = ["file:/a/one.txt.gz", "file:/a/two%20b.run", "three.zst", "file:/a/d.bz2"]
+    assert names_of_files("a", Reader(Frame(files=files))) == {"one.txt", "two b.run", "three", "d"}
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".zip", ".7z"])
+def test_files_that_spark_cannot_read_are_named(suffix):
+    with pytest.raises(InputError, match=f"^qrels: a{suffix}: Spark cannot read this compression; use gzip"):
+        read_qrels(Reader(Frame(files=["b.gz", f"a{suffix}"])), "a")
+
+
+def test_runs_of_parquet_have_names_of_their_own():
+    files = ["x/one.parquet/part-1", "y/one.parquet"]
+    with pytest.raises(
+        InputError, match=r"^run: x/one\.parquet and y/one\.parquet would both be the run 'one'"
+    ):
+        read_runs(Reader(Frame(files=files)), "*.parquet")
+    named = Frame("run", files=files)
+    assert read_runs(Reader(named), "*.parquet/") is named
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (("query_id", "relevance"), "the DataFrame has no column doc_id; it has query_id, relevance$"),
+        (("x",), "the DataFrame has no column query_id, doc_id, relevance; it has x$"),
+        (("Query_ID",), "for Spark, Query_ID is the same as query_id; keep one, named query_id$"),
+        (("doc_id", "DOC_ID"), "for Spark, doc_id, DOC_ID is the same as doc_id; keep one, named doc_id$"),
+    ],
+)
+def test_columns_of_frames_are_checked_by_name(columns, message):
+    with pytest.raises(InputError, match=f"^qrels: {message}"):
+        evaluate("Q", Frame(*columns), {})
+
+
+def test_streams_are_rejected():
+    stream = Frame()
+    stream.isStreaming = True
+    with pytest.raises(InputError, match=r"^qrels: a stream cannot be evaluated; write it to a table"):
+        evaluate("Q", stream, {})
