@@ -20,6 +20,8 @@ from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 from mutmut.utils.format_utils import mangled_name_from_mutant_name
 
+from ir_graded._utils.threads import check_fork
+
 WORKERS = int(os.environ.get("MUTATION_WORKERS", "2"))
 SURVIVED, KILLED, NO_TESTS = 0, 1, 33
 #: Seconds of the processor for one test, and for all tests of a mutant, which then has survived.
@@ -110,6 +112,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     for place in sorted(Path("ir_graded").rglob("*.meta")):
         mutants |= dict.fromkeys(json.loads(place.read_text())["exit_code_by_key"], place)
     if not CALLS.exists():
+        if in_forks([0], lambda _: check_fork()) != [0]:
+            raise pytest.UsageError("collecting the tests started threads of Polars, which forks would await")
         parts = [Path(f"calls{number}.json") for number in range(WORKERS)]
         share = -(-len(items) // WORKERS)
         in_forks(

@@ -164,7 +164,7 @@ def test_an_unknown_name_raises_attribute_error(name):
 @needs_posix
 @pytest.mark.slow
 def test_every_name_works_as_the_first_access():
-    # Each name in a fork, so that libraries are loaded once. Polars is not used, so its threads do not matter.
+    # Each name in a fork, so that libraries are loaded once. Nothing uses threads of Polars.
     code = """
         import os, sys, warnings
         import numpy, pandas, polars
