@@ -194,10 +194,17 @@ def test_interpolated_precision_rounds_up_from_a_tenth_of_a_document():
     assert scores.values.ravel().tolist() == [1.0, 1.0, 0.5]
 
 
-def test_expected_accuracy_counts_tied_others_by_half():
-    run = {"1": {"a": 1.0, "x": 1.0, "y": 1.0, "z": 0.5}}
-    scores = ir_graded.evaluate("Accuracy", {"1": {"a": 1}}, run, ties="expected")
-    assert scores.values.item() == pytest.approx(2 / 3)  # 1, 2/3 or 1/3
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ({"a": 1.0, "x": 1.0, "y": 1.0, "z": 0.5}, 2 / 3),  # 1, 2/3 or 1/3
+        ({"b": 2.0, "a": 1.0, "x": 1.0}, (1 + 1 / 2) / 2),
+        ({"a": 1.0}, 1.0),
+    ],
+)
+def test_expected_accuracy_counts_tied_others_by_half(run, expected):
+    scores = ir_graded.evaluate("Accuracy", {"1": {"a": 1, "b": 1}}, {"1": run}, ties="expected")
+    assert scores.values.item() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ["INST(max_rel=2)", "SDCG(max_rel=2)@3", "NERR8(max_rel=2)@3"])

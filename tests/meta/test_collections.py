@@ -50,6 +50,18 @@ def test_standard_error_is_not_below_that_of_equal_effects(y, v, expected):
     assert pooled.tau2 == 0
 
 
+def test_random_effects_of_moments_equal_the_formulas():
+    y, v = np.array([-0.13, -0.03, 0.16, 0.3]), np.array([0.01, 0.01, 0.001, 0.001])
+    q = sum((a - np.average(y, weights=1 / v)) ** 2 / b for a, b in zip(y, v, strict=True))
+    tau2 = (q - 3) / (sum(1 / v) - sum(1 / v**2) / sum(1 / v))
+    mu = np.average(y, weights=1 / (v + tau2))
+    of_knapp_hartung = sum((y - mu) ** 2 / (v + tau2)) / 3
+    assert of_knapp_hartung > 1
+    pooled = RandomEffects.of(y, v, "dl")
+    assert (pooled.q, pooled.tau2, pooled.mu) == pytest.approx((q, tau2, mu), rel=1e-12)
+    assert pooled.se == pytest.approx(np.sqrt(of_knapp_hartung / sum(1 / (v + tau2))), rel=1e-12)
+
+
 @needs_data
 def test_random_effects_of_seven_collections():
     from scipy.special import ndtri

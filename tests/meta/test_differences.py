@@ -51,6 +51,10 @@ def test_randomisation_of_the_worked_example_is_exact():
     ]
 
 
+def test_as_many_replicates_as_patterns_of_signs_are_exact():
+    assert [quiet(n_resamples=n).exact for n in (2**7 - 1, 2**7)] == [False, True]
+
+
 def test_intervals_of_the_worked_example():
     result = found()
     np.testing.assert_allclose(

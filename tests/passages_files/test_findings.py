@@ -161,6 +161,12 @@ def test_of_many_rows_in_vain_twenty_are_shown():
     assert found._repr_html_().count("<li>") == 21
 
 
+@pytest.mark.parametrize(("rows", "last"), [(20, "  rank 20: z, 19 to 20"), (21, "  and 1 more")])
+def test_rows_in_vain_beyond_twenty_are_counted(rows, last):
+    run = run_of(*[("1", "z", -float(at), at, 1) for at in range(rows)])
+    assert str(show(QRELS, run, "1")).splitlines()[-1] == last
+
+
 # -------------------------------------------------------------------------------------------- texts
 
 
