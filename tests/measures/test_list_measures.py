@@ -10,6 +10,7 @@ from measures import measure_cases as cases
 from measures.test_worked_examples import FIVE_RETRIEVED, TEN_RELEVANT, run_of
 from reference import ranked
 
+import ir_graded
 from ir_graded import EBR, NCU, B_pref, R_pref, gRBP, iRBU, nCG, nDCG_JK, nERR
 
 ERR = NCU(stop="err", utility="rr")
@@ -200,3 +201,8 @@ def test_unjudged_documents_do_not_change_preferences(measure, qrels, run):
         for topic, docs in run.items()
     }
     assert cases.scores(measure, qrels, run) == cases.scores(measure, qrels, judged)
+
+
+def test_a_tiny_persistence_leaves_the_ideal_list_a_score():
+    measure = iRBU(norm="ideal", p=1e-200)
+    assert ir_graded.evaluate(measure, {"1": {"a": 2}}, {"1": {"a": 1.0}}).values.item() == 1
