@@ -166,7 +166,7 @@ def test_an_unknown_name_raises_attribute_error(name):
 def test_every_name_works_as_the_first_access():
     # Each name in a fork, so that libraries are loaded once. Nothing uses threads of Polars.
     code = """
-        import os, sys, warnings
+        import os, warnings
         import numpy, pandas, polars
         import ir_graded
         warnings.filterwarnings("ignore", "This process", DeprecationWarning)

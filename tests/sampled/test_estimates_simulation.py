@@ -62,7 +62,7 @@ def test_the_page_agrees_with_the_expected_figures():
 @needs_shared_data
 @pytest.mark.parametrize("design", coverage.DESIGNS)
 def test_a_simulation_has_the_bias_and_coverage_of_the_page(design):
-    labels, found, error = coverage.figures(design, repetitions=4, seed=1)
+    labels, found, error = coverage.figures(design, repetitions=8, seed=1)
     page = rows_of_page()
     for at, measure in enumerate(coverage.MEASURES):
         row = page[design, measure]
