@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -297,5 +298,11 @@ def for_each_bootstrap_block(
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Keep matrix products on the calling thread, because BLAS threads and block threads block each other."""
-    limits: AbstractContextManager[Any] = extra("threadpoolctl", "meta").threadpool_limits(1, user_api="blas")
+    limits: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _blas() -> Any:
+    """Return the controller of NumPy's library; to find the library takes milliseconds."""
+    return extra("threadpoolctl", "meta").ThreadpoolController()
