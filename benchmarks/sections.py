@@ -175,7 +175,7 @@ def _dicts(run: Run, title: str, collection: Collection, repeat: int, topics: in
     }
     by_ranx = peers.ranx(qrels, scored)
     calls |= by_ranx
-    by_ntcireval = peers.py_ntcireval(qrels, scored, topics)
+    by_ntcireval = peers.py_ntcireval(qrels, scored, topics if run.store.scale >= 1 else 1)
     calls |= dict([by_ntcireval] if by_ntcireval else [])
     report.table(in_turn(repeat, calls))
     report.write("- The dicts are built topic by topic, in ranked order, as readers of run files build them.")

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from scipy.stats import kendalltau
 
 if __name__ == "__main__":
@@ -47,15 +48,12 @@ HEAD = [
 @cache
 def collection():
     """Return the judged documents of the pool with their best ranks, and the runs."""
-    runs, best = real.covid_round_5(), {}
-    for run in runs.values():
-        for topic, docs in run.items():
-            for rank, doc in enumerate(docs, 1):
-                best[topic, doc] = min(best.get((topic, doc), rank), rank)
-    qrels = ir_graded.read_qrels(real.covid_qrels(5))
-    ids = zip(qrels["query_id"].astype(str), qrels["doc_id"], strict=True)
-    qrels = qrels.assign(best=[best.get(pair, np.inf) for pair in ids])
-    return qrels[(qrels["relevance"] >= 0) & np.isfinite(qrels["best"])].reset_index(drop=True), runs
+    runs = real.covid_round_5()
+    retrieved = pl.concat(runs.values()).rename({"score": "best"})
+    best = retrieved.group_by("query_id", "doc_id").agg(-pl.col("best").max())
+    qrels = ir_graded.read_qrels(real.covid_qrels(5)).astype({"query_id": str})
+    qrels = qrels.merge(best.to_pandas(), on=["query_id", "doc_id"])
+    return qrels[qrels["relevance"] >= 0].reset_index(drop=True), runs
 
 
 def evaluated(measures, qrels, runs):
