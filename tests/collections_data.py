@@ -1,10 +1,10 @@
 """Real collections that may not be shipped; tests read them from a folder beside the project, if present."""
 
 import lzma
-from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
-import pandas as pd
+import polars as pl
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1].parent / "shared" / "data"
@@ -14,20 +14,31 @@ needs_shared_data = pytest.mark.skipif(
 )
 
 
-def ranked_runs(name: str) -> dict[str, pd.DataFrame]:
-    """Return runs from lines ``topic, run, doc doc ...`` or ``... rank:doc ...``; fill in the other ranks."""
-    rows: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
+@cache
+def ranked_runs(name: str) -> dict[str, pl.DataFrame]:
+    """Return runs from lines ``topic, run, doc doc ...`` or ``... rank:doc ...``; fill in the other ranks.
+
+    The score of rank n is -n. Runs are in the order of the file.
+    """
     with lzma.open(ROOT / "trec-covid" / name, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            topic, run, docs = line.rstrip("\n").split("\t")
-            if not docs:
-                continue
-            rows[run] += [(topic, doc, -float(rank)) for rank, doc in _at_ranks(docs.split(" "))]
-    return {run: pd.DataFrame(docs, columns=["query_id", "doc_id", "score"]) for run, docs in rows.items()}
+        split = (line.rstrip("\n").split("\t") for line in lines)
+        rows = pl.DataFrame(split, schema=["query_id", "run", "doc_id"], orient="row")
+    rows = rows.filter(pl.col("doc_id") != "")
+    rows = rows.with_columns(pl.col("doc_id").str.split(" ")).explode("doc_id")
+    entry = pl.col("doc_id").str.split_exact(":", 1)
+    if ":" in rows["doc_id"][0]:
+        rows = rows.with_columns(rank=entry.struct[0].cast(pl.Int64), doc_id=entry.struct[1])
+        rows = _with_all_ranks(rows).with_columns(
+            pl.col("doc_id").fill_null(pl.format("unjudged {}", "rank"))
+        )
+    else:
+        rows = rows.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id", "run"))
+    rows = rows.select("run", "query_id", "doc_id", score=-pl.col("rank").cast(pl.Float64))
+    return {str(run): found.drop("run") for (run,), found in rows.partition_by("run", as_dict=True).items()}
 
 
-def _at_ranks(docs: list[str]) -> list[tuple[int, str]]:
-    if ":" not in docs[0]:
-        return list(enumerate(docs, start=1))
-    judged = {int(rank): doc for rank, _, doc in (entry.partition(":") for entry in docs)}
-    return [(rank, judged.get(rank, f"unjudged {rank}")) for rank in range(1, max(judged) + 1)]
+def _with_all_ranks(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows, and rows without a document at the ranks between them."""
+    each = rows.group_by("query_id", "run", maintain_order=True)
+    ranks = each.agg(rank=pl.int_ranges(1, pl.col("rank").max() + 1)).explode("rank")
+    return ranks.join(rows, on=["query_id", "run", "rank"], how="left", maintain_order="left")

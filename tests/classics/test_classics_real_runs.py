@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from classics import classic_cases as cases
 from collections_data import ROOT, needs_shared_data, ranked_runs
@@ -43,6 +44,8 @@ def differences(measures, qrels, runs):
 
 def frame(source, value, before):
     """A frame, or the frame of a TREC file whose columns before the value are named."""
+    if isinstance(source, pl.DataFrame):
+        return source.to_pandas()
     if isinstance(source, pd.DataFrame):
         return source
     names = [*before, value]

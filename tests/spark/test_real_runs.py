@@ -1,7 +1,7 @@
 """Every measure on Spark and on one machine, for all runs of a real round of TREC-COVID."""
 
 import numpy as np
-import pandas as pd
+import polars as pl
 import pytest
 from collections_data import ROOT, needs_shared_data, ranked_runs
 
@@ -24,8 +24,12 @@ def runs():
 @pytest.fixture(scope="module")
 def path_of_runs(runs, tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "runs.parquet"
-    pd.concat([frame.assign(run=name) for name, frame in runs.items()]).to_parquet(path, index=False)
+    write(runs, path)
     return str(path)
+
+
+def write(runs, path):
+    pl.concat(run.with_columns(run=pl.lit(name)) for name, run in runs.items()).write_parquet(path)
 
 
 def largest_difference(found, expected):
@@ -52,12 +56,10 @@ def test_all_runs_of_round_1_score_as_passages_on_one_machine(spark, runs, path_
     """The track has no positions, so they are made up: each rank retrieves another part of a document."""
     qrels = ir_graded.read_qrels(QRELS)[["query_id", "doc_id", "relevance"]]
     qrels = qrels.assign(start=np.arange(len(qrels)) % 7 * 10, length=np.arange(len(qrels)) % 90 + 1)
-    placed = {
-        name: run.assign(start=np.arange(len(run)) % 50, length=np.arange(len(run)) % 60 + 1)
-        for name, run in runs.items()
-    }
+    row = pl.int_range(pl.len())
+    placed = {name: run.with_columns(start=row % 50, length=row % 60 + 1) for name, run in runs.items()}
     path = path_of_runs.replace("runs.parquet", "passages.parquet")
-    pd.concat([frame.assign(run=name) for name, frame in placed.items()]).to_parquet(path, index=False)
+    write(placed, path)
     measures = every_measure(passages=True)
     expected = ir_graded.evaluate(measures, qrels, placed).to_frame()
     assert (expected.groupby("measure")["value"].max() > 0).all()

@@ -48,7 +48,8 @@ def qrels_of(rows):
 def condensed(run, qrels):
     """Return a run as a dict with judged documents only."""
     kept = defaultdict(dict)
-    for topic, doc_id, score in run[["query_id", "doc_id", "score"]].itertuples(index=False):
+    columns = (run[name].to_list() for name in ("query_id", "doc_id", "score"))
+    for topic, doc_id, score in zip(*columns, strict=True):
         if doc_id in qrels.get(topic, {}):
             kept[topic][doc_id] = score
     return dict(kept)
