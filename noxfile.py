@@ -118,7 +118,7 @@ def peers(session: nox.Session) -> None:
     )
     tests += ("tests/ecosystem/test_calls_of_ir_measures.py", "tests/ecosystem/test_evaluate.py")
     tests += ("tests/intents/test_intent_input.py",)
-    session.run("python", "-m", "pytest", *tests)
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests)
 
 
 @nox.session(default=False)
