@@ -142,6 +142,14 @@ def test_explained_contributions_sum_to_u(of):
     assert found.to_frame()["contribution"].sum() == pytest.approx(found.score, abs=1e-15)
 
 
+def test_explained_rows_of_u_show_their_gains():
+    found = ir_graded.explain("U(L=500,of='rows',gains={1:3,2:7})", EXAMPLE, EXAMPLE_RUN, "1").to_frame()
+    assert found["level"].tolist() == [2, 1, 1, 2]
+    assert found["gain"].tolist() == [7, 3, 3, 7]
+    # The rows end after 100, 135, 185 and 445 characters.
+    assert found["contribution"].tolist() == pytest.approx([5.6, 2.19, 1.89, 0.77], abs=1e-15)
+
+
 def test_topic_without_nuggets_of_positive_weight_is_warned_of():
     with pytest.warns(CoverageWarning, match="1 topic has no nugget with a weight above 0"):
         assert mean("NuggetR(importance='vital')", EXAMPLE.assign(importance="okay")) == 0
