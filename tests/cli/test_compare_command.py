@@ -81,6 +81,11 @@ def test_exit_codes(compare, folder, arguments, code):
     assert (found, bool(err)) == (code, code == 2)
 
 
+def test_inconclusive_needs_a_tolerance(compare):
+    code, _, err = compare("near.run", "-m", "RR", "--fail-if", "inconclusive")
+    assert (code, "--fail-if inconclusive needs --tolerance above 0" in err) == (2, True)
+
+
 @pytest.mark.slow
 def test_exit_codes_in_a_shell(folder):
     command = f"'{sys.executable}' -m ir_graded compare qrels.txt old.run"
