@@ -49,7 +49,7 @@ def frame(kind, rows, dtype=None):
 
 def frame_in_disorder(table):
     """Return the rows in a pandas frame with further columns and an index neither sorted nor unique."""
-    table = table[table.columns[::-1]]
+    table = table[table.columns[::-1]].copy()  # pandas 2 warns of changes to a part of a frame
     table.insert(1, "rank", -1)
     table["text"] = [["any", "object"]] * len(table)
     return table.set_axis(pd.Index([5, 5, 3] * len(table))[: len(table)])
