@@ -197,8 +197,9 @@ def test_fused_ranking_sums_reciprocal_ranks():
 @pytest.mark.parametrize("f", [1, 2, 7, 49, 3000])
 def test_distributions_equal_scipy(f):
     stats = pytest.importorskip("scipy.stats")
-    for p in (0.6, 0.95, 0.999):  # the quantiles of SciPy 1.15 are wrong by 2e-11
-        assert sizes.t_quantile(p, f) == pytest.approx(stats.t.ppf(p, f), rel=1e-10)
+    for p in (0.6, 0.95, 0.999):
+        # The quantiles of SciPy 1.15 are wrong by 2e-11, its probabilities are not.
+        assert stats.t.sf(sizes.t_quantile(p, f), f) == pytest.approx(1 - p, rel=1e-11)
         assert sizes.f_quantile(p, 3, f) == pytest.approx(stats.f.ppf(p, 3, f), rel=1e-10)
     for w, nc in ((2, 0.5), (2, 3), (1.7, -2), (5, 4)):
         assert sizes.noncentral_t_tail(w, f, nc) == pytest.approx(stats.nct.sf(w, f, nc), abs=1e-10)
