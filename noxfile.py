@@ -118,7 +118,15 @@ def peers(session: nox.Session) -> None:
     )
     tests += ("tests/ecosystem/test_calls_of_ir_measures.py", "tests/ecosystem/test_evaluate.py")
     tests += ("tests/intents/test_intent_input.py",)
-    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests)
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests, *session.posargs)
+
+
+@nox.session(default=False)
+def release(session: nox.Session) -> None:
+    """Run the longest tests: simulations, all real runs, thousands of random cases; twelve minutes."""
+    session.install("-e", ".[spark,test]", *group("spark"))
+    session.run("python", "-c", "import grpc, pyspark")  # without them, some would be skipped
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "release", *session.posargs)
 
 
 @nox.session(default=False)

@@ -77,6 +77,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent.parent == tests and (marker := MARKERS.get(item.path.parent.name)):
             item.add_marker(marker)
+        if item.get_closest_marker("release"):
+            item.add_marker("slow")
         if item.path.parent.parent == tests and item.path.parent.name in RANDOM_LEVELS:
             item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE, NOTHING_JUDGED))
         if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "fuzz", "project"))):

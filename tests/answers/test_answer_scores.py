@@ -42,6 +42,7 @@ def published():
         return score_answers(SIX, files), score_answers(SIX, files, nuggets=DATA / "nuggets.jsonl.xz")
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_every_published_score_is_reproduced(published):
     scores, _ = published
@@ -162,7 +163,7 @@ PARAMS = [
 ]
 
 
-@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.release)])
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_random_answers_equal_the_reference(seeds):
     for seed in seeds:
@@ -178,7 +179,7 @@ def test_random_answers_equal_the_reference(seeds):
                     assert abs(found - float(value)) <= limit, (seed, params, run, name)
 
 
-@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.release)])
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_random_citations_equal_the_reference(seeds):
     for seed in seeds:

@@ -35,6 +35,7 @@ def shuffled(rows, order):
     return [rows[at] for at in np.random.default_rng(order).permutation(len(rows))]
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
 def test_the_order_of_the_rows_of_a_run_changes_nothing(qrels, run, order):
@@ -42,6 +43,7 @@ def test_the_order_of_the_rows_of_a_run_changes_nothing(qrels, run, order):
     assert found == cases.scores(cases.OVERLAPPING, qrels, run)
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
 def test_the_order_of_the_rows_of_qrels_changes_nothing(qrels, run, order):
@@ -50,12 +52,14 @@ def test_the_order_of_the_rows_of_qrels_changes_nothing(qrels, run, order):
     assert cases.scores(measures, shuffled(qrels, order), run) == cases.scores(measures, qrels, run)
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=QRELS, run=RUNS, order=st.integers(0, 99))
 def test_the_order_of_the_ranking_does_not_matter_to_measures_of_sets(qrels, run, order):
     assert_same(SETS, (qrels, run), (qrels, distinct(shuffled(run, order))))
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=QRELS, run=RUNS.map(distinct), at=st.integers(0, 23), first=st.integers(0, 9))
 def test_splitting_a_row_changes_nothing_in_measures_of_sets(qrels, run, at, first):
@@ -66,6 +70,7 @@ def test_splitting_a_row_changes_nothing_in_measures_of_sets(qrels, run, at, fir
     assert_same([*SETS, Passage2AP], (qrels, run), (qrels, split))
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=QRELS, run=RUNS, at=st.integers(0, 23), first=st.integers(0, 9))
 def test_splitting_a_highlighted_span_changes_nothing(qrels, run, at, first):
@@ -118,6 +123,7 @@ def test_precision_of_articles_of_one_length_is_that_of_documents():
         assert found[0] == pytest.approx(found[1])
 
 
+@pytest.mark.slow
 def test_articles_of_a_topic_do_not_touch_those_of_another():
     """Rows score equally in one and in several topics, also if a run has no rows for a topic."""
     qrels, run = passage_cases.random_rows(5, topics=6, articles=30, judged=20)

@@ -123,6 +123,7 @@ ONE_ROW = passage_cases.qrels(min_size=1, max_size=1, levels=(0, 1)).map(lambda 
 ONE_SPAN = passage_cases.runs(min_size=1, max_size=1).map(lambda rows: near(rows)[0])
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=sentences(ONE_ROW).filter(bool), run=sentences(ONE_SPAN).filter(bool))
 def test_citations_equal_the_reference(qrels, run):

@@ -168,6 +168,7 @@ def test_tied_rows_with_one_start_rank_by_length():
     assert [cases.score(CharP @ k, [("1", "b", 1, 0, 10)], run) for k in (1, 2, 3)] == [1, 10 / 30, 10 / 31]
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_official_figures_of_a_run():
     measures = [CharP, CharR, CharF, iP @ 0, iP @ 0.01, iP @ 0.05, iP @ 0.1, AiP]

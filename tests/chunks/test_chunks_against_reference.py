@@ -27,12 +27,14 @@ def near(rows):
     return [(*row[:3], row[3] % 1000, row[4]) for row in rows]
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=passage_cases.qrels().map(near), run=passage_cases.runs().map(near))
 def test_random_rows(qrels, run):
     assert_equal_the_reference(cases.OVERLAPPING, qrels, run)
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=passage_cases.qrels().map(near), run=passage_cases.runs().map(near))
 def test_measures_that_take_no_overlaps(qrels, run):

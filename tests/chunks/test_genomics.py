@@ -76,6 +76,7 @@ def test_empty_spans_are_never_chosen():
     assert found["PassageAP"]["1"] == 1 / 2 == chunks.evaluate("PassageAP", {}, gold, run)["1"]
 
 
+@pytest.mark.slow
 def test_long_text_is_summed_in_parts():
     """With one other character before the highlighted ones, the score is a sum of n / (n + 1)."""
     many = 2_500_000
@@ -134,6 +135,7 @@ def test_a_run_without_its_last_field_is_not_read_as_a_trec_run(tmp_path):
     assert len(read_run(path, format="genomics")) == len(ROWS)
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_official_figures_of_a_run():
     """In these data gold spans overlap, and several rows find one span."""

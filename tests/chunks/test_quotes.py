@@ -195,13 +195,14 @@ def agree(number):
     assert [*result.several["places"].items()] == several
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_quotes_equal_the_reference():
     for number in range(60):
         agree(number)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_many_quotes_equal_the_reference():
     for number in range(60, 2060):

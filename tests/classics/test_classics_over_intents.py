@@ -265,6 +265,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 def test_measures_of_one_call_equal_those_of_separate_calls():
     rng = random.Random(5)  # noqa: S311
     topics = {str(n): random_topic(rng) for n in range(30)}
@@ -341,6 +342,7 @@ def test_topics_without_relevant_documents_score_0():
 # -------------------------------------------------------------------------------------------- explain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_contributions_by_intent_sum_to_the_score(name):
     rng = random.Random(f"explain {name}")  # noqa: S311

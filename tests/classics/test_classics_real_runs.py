@@ -83,6 +83,7 @@ def test_rbp_of_the_sample_equals_cwl_eval():
         assert value == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.release
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @needs_shared_data
 @pytest.mark.parametrize(
@@ -95,6 +96,7 @@ def test_classics_of_every_third_trec_covid_run_equal_those_of_ir_measures(numbe
     assert (differences(PLAIN, qrels, dict([*runs.items()][::3])) <= 1e-12).all()
 
 
+@pytest.mark.release
 @needs_shared_data
 def test_classics_of_every_robust_2003_run_equal_those_of_ir_measures():
     paths = sorted((ROOT / "robust2003" / "runs").glob("input.*.gz"))

@@ -59,6 +59,7 @@ def test_worked_example_has_its_values():
     assert found.values.ravel().tolist() == pytest.approx([*WORKED.values()], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_a_call_of_two_measures_equals_two_calls():
     names = [*WORKED, "IPrec@0.125", "IPrec@0.12", "BPM(max_rel=2)@4"]
     alone = {name: ir_graded.evaluate(name, QRELS, RUN).values.item() for name in names}
@@ -184,6 +185,7 @@ def test_compat_takes_a_depth(name, expected):
     assert alone == found.values[0, 0, 0]
 
 
+@pytest.mark.slow
 def test_compat_at_a_depth_equals_the_reference():
     rng = random.Random(3)  # noqa: S311
     for _ in range(32):
@@ -260,6 +262,7 @@ def test_accuracy_of_relevant_documents_only_is_1_and_of_none_is_0():
     assert found.values[:, 0].tolist() == [[1, 0, 0], [1, 0, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("name", ["INST(max_rel=3)", "INSQ(max_rel=3)"])
 def test_each_of_many_topics_scores_as_alone(name):

@@ -33,6 +33,7 @@ def ranking(how, levels, scores):
     return sorted(by_id, key=scores.get, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["doc_id", "optimistic", "pessimistic"])
 @pytest.mark.parametrize("rel", [1, 2])
 def test_infap_equals_the_reference(how, rel):

@@ -364,6 +364,7 @@ def matrices(tmp_path):
     return [argument for path in paths for argument in ("--matrix", str(path))]
 
 
+@pytest.mark.slow
 def test_meta_compares_matrices(matrices, run, tmp_path):
     folder = tmp_path / "figures"
     code, out, _ = run(
@@ -482,6 +483,7 @@ def test_a_command_imports_only_what_it_uses(arguments, heavy):
     assert output.endswith("\n0 []\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 5])
 def test_tables_of_ascii_text_are_those_of_tabulate(rows):
     rng, characters = np.random.default_rng(rows), list("ab 1.-_")

@@ -276,6 +276,7 @@ NOTE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unjudged")
 def test_every_output_has_the_shares_of_judged_documents_and_a_note(compare):
     given = ("new.run", "-m", "nDCG P@3", "-o")
@@ -376,6 +377,7 @@ def test_a_comment_with_names_of_any_length_fits(compare, folder):
     assert len(out) <= 65_536
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "verdict"),
     [
@@ -528,6 +530,7 @@ def test_json_holds_options_and_comparisons(compare):
     assert row["difference"] == pytest.approx((0.5 - 1 + 1 / 3 - 0.5) / 2)
 
 
+@pytest.mark.slow
 def test_csv_has_the_rows_of_the_table_and_exact_p_values(compare):
     given = ("worse.run", "better.run", "-m", "RR AP", "--min", "RR=0.1")
     header, *rows = csv.reader(io.StringIO(compare(*given, "-o", "csv")[1]))
@@ -720,6 +723,7 @@ def test_a_name_of_two_runs_names_no_baseline():
         ir_graded.compare_runs("RR", QRELS, "bm25", runs)
 
 
+@pytest.mark.slow
 def test_gate_and_all_its_outputs_equal_differences(compare):
     scores = ir_graded.evaluate("RR P@1", "qrels.txt", ["old.run", "worse.run", "near.run"])
     options = {"alternative": "less", "family": "all", "tolerance": 0.01}
@@ -801,6 +805,7 @@ def test_warnings_of_tests_are_notes(compare, folder):
         assert "use more topics or --test t." in text
 
 
+@pytest.mark.slow
 def test_outputs_name_the_file_of_weights(compare, folder):
     (folder / "traffic.txt").write_text("".join(f"{t} {1 if t % 2 else 3}\n" for t in range(TOPICS)))
     given = ("-m", "RR", "--weights", "traffic.txt", "--min", "RR=.1")
@@ -812,6 +817,7 @@ def test_outputs_name_the_file_of_weights(compare, folder):
         assert text.count("effective number of topics") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [[], ["same.run"]])
 def test_a_mean_below_its_minimum_is_not_printed_as_equal_to_it(compare, runs):
     given = (*runs, "-m", "RR P@1", "--min", "RR=.750002")
@@ -841,6 +847,7 @@ def test_a_minimum_that_no_mean_reaches_is_rejected(compare):
     assert compare("same.run", "-m", "RR", "--min", "RR=1")[0] == 1
 
 
+@pytest.mark.slow
 def test_a_baseline_among_the_runs_is_warned_of(compare, folder):
     (folder / "link.run").symlink_to("old.run")
     for repeated, name in (("old.run", "old.run"), ("link.run", "link.run"), ("new=old.run", "new")):
@@ -857,6 +864,7 @@ def test_a_baseline_by_the_name_of_a_run_is_not_warned_of(capsys, folder):  # no
     assert (code, err, "1 comparison with base" in out) == (0, "", True)
 
 
+@pytest.mark.slow
 def test_inputs_of_measures_are_those_of_evaluate(capsys, tmp_path, monkeypatch):
     """Each file changes the scores, as in ``evaluate``; the gate alone takes them, too."""
     monkeypatch.chdir(tmp_path)

@@ -527,11 +527,13 @@ def check(outcome, command):
 
 
 # Two tests, because a mutant meets only some cases of a test that has many.
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [*CASES][:12])
 def test_every_option_changes_the_outcome(outcome, command):
     check(outcome, command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [*CASES][12:])
 def test_every_option_of_further_commands_changes_the_outcome(outcome, command):
     check(outcome, command)

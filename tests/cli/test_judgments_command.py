@@ -86,6 +86,7 @@ def test_soft_labels_have_alpha_and_no_matrix(judgments, tmp_path):
     assert not list((tmp_path / "P").iterdir())
 
 
+@pytest.mark.slow
 def test_figures_are_written(judgments, tmp_path):
     code, *_ = judgments("A", "B", "x", "y", "-m", "AP", "--plot", "P")
     assert code == 0

@@ -240,6 +240,7 @@ def test_a_bad_figures_folder_is_rejected_before_any_work(write, meta, monkeypat
     assert_command_fails(meta("--matrix", write("m.csv", GOOD), "--plot", folder), "--plot", folder or "''")
 
 
+@pytest.mark.slow
 def test_the_table_is_printed_if_figures_fail(write, meta, tmp_path):
     (tmp_path / "figures" / "swap.png").mkdir(parents=True)
     code, out, err = meta("--matrix", write("m.csv", GOOD), "--plot", "figures", "-o", "csv")
@@ -292,6 +293,7 @@ def test_identical_runs_are_dropped_and_top_runs_selected(write, meta):
     assert_command_fails(meta("--matrix", matrix, "--top", "2", "--by", "x"), "measure x is not among")
 
 
+@pytest.mark.slow
 def test_significance_prints_pairs_ranked_by_another_measure(write, capsys, tmp_path):
     ap, rr = write("ap.csv", GOOD), write("rr.csv", GOOD.replace(".4", ".9").replace(".3", ".8"))
     options = ("--matrix", ap, "--matrix", rr, "-B", "50", "-o", "csv")

@@ -66,6 +66,7 @@ def test_runs_are_evaluated_with_a_row_for_each_measure(plan, tmp_path):
     assert [line.partition(",")[0] for line in out.splitlines()] == ["measure", "AP", "Q"]
 
 
+@pytest.mark.slow
 def test_figure_is_written(plan, tmp_path):
     code, *_ = plan("--matrix", "ap.csv", "--difference", "0.1", "--plot", "figures")
     assert code == 0

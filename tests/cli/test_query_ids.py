@@ -109,6 +109,7 @@ def test_a_file_without_queries_for_all_responses_is_rejected(run, tmp_path):
     assert_command_fails(run(*given, "missing.txt"), "missing.txt")
 
 
+@pytest.mark.slow
 def test_responses_without_hits_are_not_lacking_topics(run, tmp_path):
     """Half of the responses of the baseline have no hits."""
     write_forms(tmp_path / "old.json", lambda at: "ab" if at % 2 else "")

@@ -155,6 +155,7 @@ def test_tags_of_runs_with_passages_are_found(tmp_path, kind):
     assert run_tag(str(tmp_path / "passages.run")) == "mine"
 
 
+@pytest.mark.slow
 def test_compare_takes_a_name_of_the_baseline(run):
     def compared(*given):
         code, out, err = run("compare", "qrels.txt", *given, "-m", "Q", "-o", "json")

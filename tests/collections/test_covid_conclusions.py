@@ -7,13 +7,14 @@ from ir_graded import meta
 from tests.recorder import real
 
 
+@pytest.mark.slow
 def test_all_runs_of_the_sample_differ_from_the_weakest():
     covid = ir_graded.sample()
     scores = ir_graded.evaluate("Q", covid.qrels, covid.runs)
     assert meta.differences(scores, "tm_lda400", alpha=0.001).significant.sum() == 19
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.filterwarnings("ignore:Run .* lacks 1 of the 50 topics")
 @pytest.mark.skipif(not real.SHARED.is_dir(), reason="needs the collections in ../shared/data")
 def test_round_5_has_the_significant_runs_and_ties_of_the_specification():

@@ -98,6 +98,7 @@ def test_grid_matches_the_documentation_and_is_close_to_the_paper(tables):
         assert np.corrcoef(grid[f"{name} paper"], grid[name])[0, 1] == pytest.approx(related, abs=0.005)
 
 
+@pytest.mark.release
 def test_grid_of_trec_covid_matches_the_documentation(covid):
     grid = covid["covid_grid_1_2"].set_index(["stop", "beta", "gamma"])
     columns = [
@@ -123,6 +124,7 @@ def test_swap_method_orders_measures_as_the_documentation_says(covid):
         assert found.loc[name, "sensitivity"] == pytest.approx(sensitivity, abs=0.00051)
 
 
+@pytest.mark.release
 def test_variants_of_tau_ap_differ_where_only_the_estimate_has_ties(script):
     """Two of the runs are identical. Without one of them, AP has no ties and RR has some."""
     folder = ROOT / "trec-covid"

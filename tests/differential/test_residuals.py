@@ -12,6 +12,7 @@ from ir_graded import gRBP
 MISSING = not_installed("cwl", "cwl-eval")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
 def test_base_and_residual_of_grbp_equal_rbp_in_cwl_eval():
     from cwl.ruler.measures.cwl_rbp import RBPCWLMetric

@@ -93,6 +93,7 @@ def test_methods_of_a_measure_score_runs():
     assert Q.evaluator(QRELS).calc_aggregate(RUN) == {Q: Q.calc_aggregate(QRELS, RUN)}
 
 
+@pytest.mark.slow
 def test_names_imported_from_ir_measures_earlier_work_also_after_a_reload():
     output = python(
         """
@@ -256,6 +257,7 @@ def test_registering_again_changes_nothing():
     assert ir_measures.calc_aggregate(["Q", AP, "map"], QRELS, RUN)[Q] == pytest.approx(Q_1 / 2, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_name_taken_by_another_package_is_rejected():
     output = python(
         """
@@ -407,6 +409,7 @@ def as_text(results):
     return repr(results.aggregated), sorted(map(repr, results.per_query))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", [ALL, [*ALL, AP, nDCG @ 10, RR @ 10]], ids=["ours", "mixed"])
 def test_an_evaluator_keeps_no_state_of_a_run(measures):
     qrels = TABLE_QRELS
@@ -456,6 +459,7 @@ def test_mixed_evaluators_pickle(used):
             assert as_text(made.calc(TABLE_RUN)) == (expected or as_text(evaluator.calc(TABLE_RUN)))
 
 
+@pytest.mark.slow
 def test_an_evaluator_pickles_into_another_process(tmp_path):
     """The other process hashes strings differently, in Python and in Polars."""
     evaluator = ir_measures.evaluator([*ALL, nDCG], TABLE_QRELS)
@@ -487,6 +491,7 @@ def test_measures_pickle():
         assert (copy.params, hash(copy), str(copy)) == (measure.params, hash(measure), str(measure))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", [ALL, ["Q", AP, nDCG @ 10, RR @ 10]], ids=["ours", "mixed"])
 def test_an_evaluator_can_be_shared_by_threads(measures):
     qrels = {str(topic): {f"d{doc}": (doc * topic) % 4 for doc in range(20)} for topic in range(30)}

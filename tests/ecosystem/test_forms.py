@@ -190,6 +190,7 @@ def test_fractional_levels_are_used_unchanged_and_can_be_keys_of_gains():
     assert values["Q(gains={1.5:3})"] == pytest.approx((1 + 3) / (2 + 3), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_levels_below_minus_one_are_scored_in_a_mixed_call():
     """TREC qrels contain -2; pytrec_eval 0.5.11 ends the process if a topic has no other level."""
     output = python(

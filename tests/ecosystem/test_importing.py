@@ -75,6 +75,7 @@ def outputs_with_the_module():
     return {use: "".join(printed[2 * at : 2 * at + 2]) for at, use in enumerate(USES)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", USES)
 def test_a_measure_in_the_registry_works_as_if_its_module_were_imported(use):
     output = output_of_uses(use)  # a process for each, since the first use imports the module
@@ -82,6 +83,7 @@ def test_a_measure_in_the_registry_works_as_if_its_module_were_imported(use):
     assert output.endswith("\n[]\n")
 
 
+@pytest.mark.slow
 def test_threads_that_use_measures_first_see_whole_measures():
     output = python(
         """
@@ -110,6 +112,7 @@ def test_scoring_dicts_loads_no_pandas():
     assert output == "{Q: 0.75} []\n"
 
 
+@pytest.mark.slow
 def test_importing_changes_nothing_outside_ir_measures():
     """No warning filter, handler, locale, numpy setting or environment variable is touched."""
     output = python(
@@ -182,6 +185,7 @@ def test_every_name_works_as_the_first_access():
     assert python(code) == ""
 
 
+@pytest.mark.slow
 def test_functions_are_not_hidden_by_modules_of_their_names():
     code = """
         import ir_graded.meta.differences

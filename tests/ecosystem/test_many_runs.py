@@ -24,6 +24,7 @@ def folder(tmp_path):
     return sample.qrels, tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
     monkeypatch.setattr("ir_graded.matching.match.processors", lambda: threads)
@@ -46,6 +47,7 @@ def test_frames_in_one_call_score_like_separate_calls():
         )
 
 
+@pytest.mark.slow
 def test_the_error_names_the_first_wrong_run(folder):
     qrels, place = folder
     second, third = sorted(place.glob("*.txt"))[1:3]

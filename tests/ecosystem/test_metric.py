@@ -170,6 +170,7 @@ def test_orders_that_need_ids_are_errors():
         RankingMetric("RR", ties="doc_id")
 
 
+@pytest.mark.slow
 def test_scores_of_lists_load_no_torch():
     output = python(
         """

@@ -104,6 +104,7 @@ def texts(values):
 LEVELS = [-3, -2, -1, 0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
 def test_negative_levels_in_a_mixed_call_change_no_value(ours):
@@ -116,6 +117,7 @@ def test_negative_levels_in_a_mixed_call_change_no_value(ours):
         assert ours(MEASURES, qrels, run) == pytest.approx(by_pytrec_eval(MEASURES, clipped, run), abs=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("ours", [by_evaluate, by_a_mixed_call])
 def test_a_topic_of_negative_levels_scores_like_one_without_relevant_documents(ours):

@@ -60,7 +60,7 @@ def test_worked_examples(one, other, ties, expected):
         assert values(*map(groups_of, pair), 0.8, ties) == pytest.approx(expected, rel=0, abs=1e-11)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_shared_data
 def test_values_of_the_authors():
     """Corsi and Urbano publish 10,000 pairs, each with 12 values."""
@@ -128,6 +128,7 @@ def test_a_is_the_mean_over_all_orders(one, other):
         assert found == pytest.approx(expected, rel=0, abs=1e-14)
 
 
+@pytest.mark.slow
 @given(rankings(), rankings())
 def test_without_ties_all_treatments_agree(one, other):
     one, other = ([[item] for group in groups for item in group] for groups in (one, other))
@@ -282,6 +283,7 @@ def sample_runs():
     return {name: covid_sample().runs[name] for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", core.VALUES)
 @pytest.mark.parametrize("ties", TIES)
 def test_matrix_has_the_mean_of_each_pair(sample_runs, score, ties):
@@ -343,6 +345,7 @@ def test_command_prints_the_value_that_is_asked_for(files, capsys):
     assert out.splitlines()[0] == "query_id,min"
 
 
+@pytest.mark.slow
 def test_command_prints_all_pairs_of_several_runs(files, capsys):
     _, out, _ = run_command(
         capsys, "rbo", "x.run", "y.run", "z.run", "-o", "jsonl", "--score", "min", "--plot", "figures"

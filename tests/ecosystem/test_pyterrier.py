@@ -197,6 +197,7 @@ def test_a_baseline_adds_wins_and_p_values():
         assert found[f"{column} p-value"][1] == pytest.approx(p, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 3])
 def test_batches_of_topics_change_no_score(size):
     assert_means(experiment(batch_size=size))
@@ -217,6 +218,7 @@ def no_earlier_call(monkeypatch):
     monkeypatch.setattr(provider, "_preceding", None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_earlier_call")
 @pytest.mark.parametrize("size", [1, 3])
 def test_batches_with_other_highest_levels_warn(size, monkeypatch):
@@ -231,6 +233,7 @@ def test_batches_with_other_highest_levels_warn(size, monkeypatch):
         assert per_topic(alone).items() <= found.items()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_earlier_call")
 def test_batches_with_max_rel_or_one_highest_level_do_not_warn():
     named = ["gRBP(max_rel=3)", "nERR(max_rel=3)@10", *SCALED[3:]]
@@ -243,6 +246,7 @@ def test_batches_with_max_rel_or_one_highest_level_do_not_warn():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_earlier_call")
 def test_two_collections_do_not_warn():
     """Rows of one frame have different labels, but both frames begin with row 0."""
@@ -617,6 +621,7 @@ def test_pipelines_on_several_collections():
     assert found["a"].values[0, 0].tolist() == found["b"].values[0, 0].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("perquery", [True, "both"])
 def test_statistics_take_the_frames_of_experiments(perquery):

@@ -97,6 +97,7 @@ def test_selected_runs_keep_their_coverage():
         _ = scores.select(topics=["1"]).coverage
 
 
+@pytest.mark.slow
 def test_statistics_take_selected_joined_and_read_scores(scores, tmp_path):
     parts = [scores.select(runs=run) for run in scores.runs]
     made = [

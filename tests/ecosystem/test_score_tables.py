@@ -157,6 +157,7 @@ def test_letters_and_daggers_go_together():
     assert "**<sup>bc</sup>" in scored().to_markdown(letters=True)
 
 
+@pytest.mark.slow
 def test_letters_of_many_runs_are_separated():
     rng = np.random.default_rng(3)
     levels = np.linspace(0.9, 0.1, 28)[np.newaxis, :, np.newaxis]

@@ -57,6 +57,7 @@ def test_the_depth_cuts_lists_and_not_ranks_in_the_other():
     assert "A 0\nB 2\n" in str(found)  # no star
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure",
     ["Q", "nDCG@3", "P+", "NCU(stop='rb',gamma=0.7)@20", "gRBP(p=0.8)", "ERR@5", "AP(ties='pessimistic')"],

@@ -33,6 +33,7 @@ def assert_explained(measure, qrels, run, query_id, expected):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", cases.VARIANTS, ids=str)
 @cases.examples(12)
 @given(data=st.data(), qrels=cases.qrels(), run=cases.runs())
@@ -117,6 +118,7 @@ def test_classics_are_explained_for_every_topic(measure):
             assert len(above) < shown <= len(above) + ties
 
 
+@pytest.mark.slow
 @cases.examples(60)
 @given(
     chosen=passage_cases.parameters(),
@@ -165,6 +167,7 @@ def test_contributions_to_measures_of_further_columns_sum_to_the_score(name):
         assert_explained(metric.measure, qrels, run, metric.query_id, metric.value)
 
 
+@pytest.mark.slow
 def test_contributions_to_aspects_sum_to_the_score():
     one = COLLECTIONS[7]
     tables = passage_tables(one.qrels, one.run)

@@ -337,6 +337,7 @@ def test_a_report_reads_a_pipe_once(folder):
     assert cells
 
 
+@pytest.mark.slow
 @needs_posix
 def test_standard_input_without_shared_topics_is_reported(folder):
     code, out, err = shell("echo q9 Q0 a 1 2.0 t | ir_graded evaluate qrels.txt /dev/stdin -m Q", folder)

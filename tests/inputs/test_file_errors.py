@@ -124,6 +124,7 @@ def test_text_that_is_not_utf8_is_rejected(write, line, byte, monkeypatch):
                 read_run_file(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", range(6))
 def test_text_that_is_not_utf8_far_down_in_any_column_is_rejected(column):
     fields = [b"q", b"Q0", b"d", b"1", b"2", b"t"]

@@ -42,6 +42,7 @@ from .file_cases import (
 pytestmark = pytest.mark.filterwarnings("error")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("read", "lines", "rows"),
     [
@@ -73,6 +74,7 @@ def test_a_compressed_file_of_many_pieces_is_read_whole(write, compression, monk
     assert frame_of(table)["score"].to_list() == [i / 7 for i in range(3000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_without_lines_gives_an_empty_frame(write, format):
     contents = [b"", b"\n", b"\r\n", b" \t\n\n", BOM, BOM + b"\n", b" "]
@@ -167,6 +169,7 @@ NO_NUMBERS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_score_that_is_not_a_number_is_rejected(write):
     for text in NO_NUMBERS:
         for lines in ([f"q Q0 d 1 {text} t"], ["q Q0 d 1 1 t", f"q Q0 e 1 {text} t"]):

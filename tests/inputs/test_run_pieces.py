@@ -135,6 +135,7 @@ def test_scattered_topics_are_read_as_a_whole(run_file, monkeypatch, threads):
         match_run(judgments, path, 1.0, threads)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["plain", "xz"])
 @pytest.mark.parametrize("spacing", ["single blanks", "blank lines", "CRLF"])
 def test_errors_name_the_line_in_the_whole_file(run_file, monkeypatch, spacing, compression):

@@ -144,6 +144,7 @@ def test_unrated_documents_of_a_quepid_export_are_not_judged(write):
     assert ir_graded.read_qrels(path)["doc_id"].tolist() == ["a"]
 
 
+@pytest.mark.slow
 def test_positions_rank_equal_scores_everywhere():
     tied = {"1": search(("b", 2.0), ("a", 2.0), ("c", 2.0), ("d", 1.0))}
     qrels = {"1": {"a": 2, "c": 1, "x": 1}}
@@ -349,6 +350,7 @@ def test_warnings_of_positions_are_coverage_warnings():
         values(FILES / "responses.json")
 
 
+@pytest.mark.slow
 def test_runs_with_and_without_positions_are_warned_of_if_both_have_ties():
     tied = {topic: dict.fromkeys(docs, 1.0) | {docs[0]: 2.0} for topic, docs in RANKED.items()}
     mixed = "Runs differ in the order of documents with equal scores: 'a' has them by position, 'b' by id"

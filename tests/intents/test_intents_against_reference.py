@@ -249,6 +249,7 @@ def test_one_intent_of_probability_1_is_the_base_measure(base):
         assert recall == success
 
 
+@pytest.mark.slow
 def test_gamma_of_0_and_1_selects_one_part():
     topics = random_topics(1)
     for name in ("D", "IA", "DIN", "P+Q"):
@@ -301,6 +302,7 @@ def test_the_ideal_list_by_global_gain_scores_1(base):
         assert found[name] == pytest.approx(float(any(gain > 0 for gain in gains.values())), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_topic_scores_the_same_alone_and_among_others():
     topics = random_topics(6, 3)
     together = all_scores(all_measures(), topics)
@@ -311,6 +313,7 @@ def test_a_topic_scores_the_same_alone_and_among_others():
 # ------------------------------------------------------------------------------------- ties and explaining
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["D", "IA", "D#", "IA#", "DIN#", "DIN", "I-rec", "P+Q", "P+Q#"])
 def test_explained_contributions_sum_to_the_score(name):
     topics = random_topics(10, 3)

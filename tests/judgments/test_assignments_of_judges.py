@@ -77,6 +77,7 @@ def test_labels_of_nuggets_agree_as_levels():
     assert found.agreement.sets == ("a", "b")
 
 
+@pytest.mark.slow
 def test_every_form_of_assignments_is_read(tmp_path):
     one, two = answers(1), answers(2, changed=0.4)
     expected = ir_graded.compare_judgments(one, two, n_resamples=5).agreement.to_frame()

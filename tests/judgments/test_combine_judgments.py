@@ -90,6 +90,7 @@ def test_fractional_levels_are_gains_and_relevant_from_rel_on():
     assert (p, ndcg) == (0, (7 / 4) / 2)
 
 
+@pytest.mark.slow
 def test_a_sample_draws_each_judge_of_a_document_equally_often():
     topics = [str(number) for number in range(1000)]  # each draws separately
     judges = {name: dict.fromkeys(topics, qrels["10"]) for name, qrels in JUDGES.items()}

@@ -25,6 +25,7 @@ def collection():
     return covid.qrels, other[other["query_id"] != "7"], runs
 
 
+@pytest.mark.slow
 def test_scores_equal_evaluate_with_each_set(collection):
     qrels, other, runs = collection
     found = ir_graded.compare_judgments(qrels, other, MEASURES, runs, n_resamples=30)
@@ -38,6 +39,7 @@ def test_scores_equal_evaluate_with_each_set(collection):
     assert list(found.to_frame().index.names) == ["judgments", "measure"]
 
 
+@pytest.mark.slow
 def test_shared_pairs_compare_labels_without_coverage(collection):
     qrels, other, runs = collection
     found = ir_graded.compare_judgments(qrels, other, ["AP", "Q"], runs, pairs="shared", test="t")
@@ -81,6 +83,7 @@ def test_agreement_equals_the_coefficients_of_the_label_table(collection):
     assert found.sets == ("a", "x", "y")
 
 
+@pytest.mark.slow
 def test_several_sets_are_compared_one_by_one(collection):
     qrels, other, runs = collection
     found = ir_graded.compare_judgments(qrels, {"x": other, "y": qrels}, "AP", runs, test="t")

@@ -96,12 +96,13 @@ def agree(number):
             assert [found.spans.low[0, at], found.spans.high[0, at]] == pytest.approx(ends, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_agreement_equals_the_reference():
     for number in range(60):
         agree(number)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_agreement_equals_the_reference_in_many_cases():
     for number in range(60, 560):
         agree(number)

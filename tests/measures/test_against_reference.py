@@ -32,6 +32,7 @@ def test_measure_equals_the_reference(measure, data, qrels, runs):
     assert_all_equal_the_reference([(measure, one) for one in params], qrels, runs)
 
 
+@pytest.mark.slow
 @cases.examples(60)
 @given(
     qrels=cases.qrels(),

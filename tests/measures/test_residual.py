@@ -51,6 +51,7 @@ def test_adjacent_judged_documents_have_no_residual_between_them():
     assert residuals(gRBP(p=0.3, residual=True), {"1": levels}, run) == {"1": pytest.approx(0.3**100)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("cutoff", [None, 1, 3, 8])
 def test_residual_equals_the_reference(cutoff, judged_only):

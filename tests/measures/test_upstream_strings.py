@@ -143,6 +143,7 @@ AS_IR_MEASURES = [grammar.parse, ir_measures.parse_measure]
 READERS = [*AS_IR_MEASURES, lambda text: grammar.read_measures([text])]
 
 
+@pytest.mark.slow
 @needs_old_ast
 def test_strings_that_ir_measures_reads_in_part_are_rejected(alone):
     for text, problem in MISREAD.items():

@@ -75,6 +75,7 @@ def test_observers_with_missing_labels_have_the_published_alpha(measurement, val
     assert kappa.loc[0, "mean"] == pytest.approx(kappa.loc[0, [1, 2, 3]].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 3, 4])
 def test_coefficients_equal_the_plain_reference(levels):
     rng = np.random.default_rng(levels)
@@ -132,6 +133,7 @@ def test_alpha_of_several_sets_equals_the_plain_reference():
             assert found.to_frame()["value"].iloc[-1] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_soft_labels_have_only_interval_alpha():
     rng = np.random.default_rng(6)
     labels = rng.random((40, 3)).round(3) + 1000

@@ -60,6 +60,7 @@ def test_worked_example_has_its_values():
     assert (row["tau_ap_variant"], row["largest_fall"]) == ("tau_ap", 1)
 
 
+@pytest.mark.slow
 def test_random_scores_equal_the_plain_reference():
     rng = np.random.default_rng(1)
     for _ in range(15):

@@ -202,11 +202,12 @@ def compare_with_brute_force(cases, seed):
     return corrected
 
 
+@pytest.mark.slow
 def test_brute_force_over_all_sign_patterns_agrees():
     assert compare_with_brute_force(30, 1) > 10
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_brute_force_agrees_on_600_cases():
     assert compare_with_brute_force(600, 2) > 200
 

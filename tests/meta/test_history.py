@@ -160,6 +160,7 @@ def test_wrong_input_is_rejected():
         history({"v1": scores_of(0), "v2": scores_of(1)}, alpha=2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(("releases", "runs"), [(60, 1), (3, 2), (60, 9)])
 def test_figures_have_a_line_for_each_run_that_breaks_between_parts(releases, runs):
@@ -237,6 +238,7 @@ def test_files_are_in_the_order_of_numbers_in_names_or_of_dates(run):
     assert releases_of(run("scores", "-o", "csv", "--by", "date")[1]) == ["v10", "v9", "v2"]
 
 
+@pytest.mark.slow
 def test_measures_are_chosen_and_the_figure_shows_the_first(run, tmp_path):
     pytest.importorskip("matplotlib")
     code, out, _ = run("scores", "-m", "recip_rank Q", "-o", "csv", "--plot", "trend.svg")

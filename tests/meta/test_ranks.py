@@ -20,6 +20,7 @@ def test_ranks_of_the_worked_example():
     assert found["rank"].tolist() == [3, 1, 2, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_ranks_equal_brute_force(simultaneous):
     rng = np.random.default_rng(1)

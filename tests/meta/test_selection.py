@@ -24,6 +24,7 @@ def test_means_that_differ_only_by_rounding_are_sorted_by_name():
     assert list(top({"AP": scores}, 2, by="AP")["AP"]) == ["a", "b"]
 
 
+@pytest.mark.slow
 def test_compare_takes_a_selection_of_the_sample():
     covid = covid_sample()
     scores = ir_graded.evaluate(["AP", "RR"], covid.qrels, covid.runs)

@@ -43,6 +43,7 @@ def test_scores_never_fall_with_the_cutoff_or_the_budget(seed):
         assert found[-1].any()
 
 
+@pytest.mark.slow
 def test_rows_of_one_length_have_a_cutoff_for_each_budget():
     qrels, run = cases.random_topics(5, 10)
     run = run[run["query_id"] != "none"].assign(length=7, tokens=3)

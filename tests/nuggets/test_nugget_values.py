@@ -99,6 +99,7 @@ def test_real_chunks(name):
     assert found.tolist() == pytest.approx(expected["value"].tolist(), abs=5.1e-13)
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_real_budgets_are_those_of_runs_cut_by_hand():
     folder = ROOT / "answers"

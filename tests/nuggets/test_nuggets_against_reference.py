@@ -26,11 +26,12 @@ def assert_equal_the_reference(seed):
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 
 
+@pytest.mark.slow
 def test_random_topics():
     assert_equal_the_reference(0)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("tens", range(3))
 def test_600_random_topics(tens):
     for seed in range(10 * tens, 10 * tens + 10):

@@ -65,6 +65,7 @@ def test_small_scores_are_not_lost_among_large_ones():
             assert aggregate(measure, np.array(values)) == expected, measure
 
 
+@pytest.mark.slow
 def test_the_mean_of_a_million_topics_is_exact():
     wholes = np.random.default_rng(0).integers(0, 2**53, 1_000_000)
     values = wholes * 2.0**-53

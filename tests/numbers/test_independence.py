@@ -48,6 +48,7 @@ def expected():
     return found
 
 
+@pytest.mark.slow
 def test_a_topic_scores_the_same_alone_and_among_others(expected):
     run = cases.run_of(RANKINGS)
     for topic, levels in QRELS.items():
@@ -90,6 +91,7 @@ def lines(table, folder):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS.values(), parquet, lines], ids=[*FORMS, "parquet", "lines"])
 def test_pieces_and_threads_change_no_bit(expected, form, tmp_path, monkeypatch):
     run = form(rows(), tmp_path)
@@ -107,6 +109,7 @@ def test_pieces_of_dicts_give_equal_bits(expected, monkeypatch):
     assert scores(QRELS, cases.run_of(RANKINGS)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_means_of_concurrent_runs_are_equal(monkeypatch):
     runs = {

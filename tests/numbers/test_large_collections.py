@@ -47,6 +47,7 @@ def by_formulas(qrels, run):
     return np.array([*scores, [len(docs) for docs in run.values()]])
 
 
+@pytest.mark.release
 def test_a_million_topics_score_like_a_few():
     period = 12
     few = ir_graded.evaluate(MEASURES, *tables(period)).values

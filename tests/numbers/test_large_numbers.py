@@ -121,6 +121,7 @@ def test_scores_rank_as_in_ir_measures():
 LEVELS = [(2**53, 2**53 + 1), (2**62, 2**62 + 1, 1), (2**62, 2**61), (1e100, 1e-100), (2**70, 2**69, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", LEVELS, ids=str)
 def test_levels_score_equally_in_every_form(values, tmp_path):
     run = dicts("run", [1.0, 3.0, 2.0][: len(values)])

@@ -85,6 +85,7 @@ MEANS = {
 COLLECTIONS = pytest.mark.parametrize("name", MEANS)
 
 
+@pytest.mark.slow
 @WAYS
 @COLLECTIONS
 def test_mean_over_all_topics_matches(name, way):
@@ -94,6 +95,7 @@ def test_mean_over_all_topics_matches(name, way):
     assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @COLLECTIONS
 def test_mean_over_all_topics_from_paths_matches(name):
@@ -123,6 +125,7 @@ def as_measure(name):
     return made @ int(cutoff) if cutoff else made
 
 
+@pytest.mark.slow
 @WAYS
 def test_scores_equal_the_official_inex_evaluator(way):
     qrels, run = way(INEX)
@@ -138,6 +141,7 @@ def test_scores_equal_the_official_inex_evaluator(way):
         assert found[measure] == pytest.approx(value, abs=1e-12), measure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("collection", "name", "params"),
     [(INEX, "MAgP", BETA_OF_INEX), (GENOMICS, "gP", {"cutoff": 20})],
@@ -152,6 +156,7 @@ def test_every_third_topic_equals_the_reference(collection, name, params):
     measure_cases.assert_same_scores({topic: found[topic] for topic in some}, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collection", [INEX, GENOMICS_FOL, GENOMICS], ids=["INEX", "FOL", "Genomics"])
 def test_readers_return_the_rows_of_the_files(collection):
     for kind, ours, theirs in zip(("qrels", "run"), read(collection), parsed(collection), strict=True):
@@ -163,6 +168,7 @@ def test_readers_return_the_rows_of_the_files(collection):
             assert ours[value].tolist() == theirs[value].tolist()
 
 
+@pytest.mark.slow
 @by_document
 @pytest.mark.parametrize("collection", [INEX, GENOMICS], ids=["INEX", "Genomics"])
 def test_measures_of_documents_get_one_row_per_article(collection):

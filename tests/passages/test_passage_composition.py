@@ -111,6 +111,7 @@ def test_evaluate_gives_the_scores_of_ir_measures(expected):
         assert not matrix["none"].any()
 
 
+@pytest.mark.slow
 @cases.by_document
 @measure_cases.examples(40)
 @given(qrels=cases.qrels(levels=(-1, 0, 1, 2, 3)), run=cases.runs())

@@ -47,6 +47,7 @@ def test_every_score_is_between_0_and_1(qrels, run, chosen):
         assert all(0 <= value <= 1 for value in by_topic.values())
 
 
+@pytest.mark.slow
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN, ORDERS, ORDERS)
 def test_the_order_of_rows_does_not_matter(qrels, run, chosen, of_qrels, of_run):

@@ -67,6 +67,7 @@ def test_measures_equal_the_reference_on_many_topics(seed):
     cases.assert_equal_the_reference(EVERY, qrels, run)
 
 
+@pytest.mark.slow
 def test_the_random_tables_tell_measures_apart():
     rows = cases.random_rows(1)
     qrels, run = cases.frame("qrels", rows[0]), cases.frame("run", rows[1])

@@ -105,6 +105,7 @@ def test_measures_with_ranks_of_rows_have_their_own_columns():
     assert found.iloc[0][list(expected.index)].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
 
 
+@pytest.mark.slow
 @by_document
 @pytest.mark.parametrize("size", [1, 2])
 def test_batches_of_topics_change_no_score(size, expected):

@@ -100,7 +100,7 @@ def test_every_measure_equals_the_reference(first):
         compare_with_the_reference(seed)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_measure_equals_the_reference_in_500_cases():
     for seed in range(100, 600):
         compare_with_the_reference(seed)
@@ -152,7 +152,7 @@ def test_every_measure_over_intents_equals_the_reference(first):
         compare_over_intents_with_the_reference(seed)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_every_measure_over_intents_equals_the_reference_in_500_cases():
     for seed in range(100, 600):
         compare_over_intents_with_the_reference(seed)
@@ -190,6 +190,7 @@ def test_a_document_below_three_rows_of_another_is_at_rank_4():
     assert mean("nDCG@3", qrels, run, ranks="rows") == 0
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_expected_values_of_the_shared_data():
     with (ROOT / "answers" / "expected.tsv").open(newline="") as lines:

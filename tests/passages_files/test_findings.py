@@ -103,6 +103,7 @@ def test_without_text_in_common_all_is_0(qrels, run):
 places = st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.integers(0, 12))
 
 
+@pytest.mark.slow
 @given(
     st.lists(places, min_size=1, max_size=6),
     st.lists(st.tuples(places, st.integers(0, 3)), min_size=1, max_size=8),

@@ -123,6 +123,7 @@ def test_ids_may_be_numbers():
 spans = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 15)), min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @given(spans, spans, st.sampled_from([0, 0.25, 1, 2.5, math.inf]))
 def test_strips_agree_with_sets_of_positions_and_with_the_measures(highlights, passages, beta):
     qrels = qrels_of(*[("1", "a", 1, *span) for span in highlights])
@@ -158,6 +159,7 @@ def f_of(P, R, beta):
     return (1 + beta**2) * P * R / (beta**2 * P + R) if P + R else 0
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([1.0, 2.0, 2.00000001, -3.0, math.inf]))))
 def test_the_rank_equals_that_of_the_measures(rows):
     rows = [("x", 0.0), *rows]
@@ -369,6 +371,7 @@ def grey(colour):
     return np.dot(colour[:3], [0.299, 0.587, 0.114])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [3.3, 7])
 def test_the_smallest_span_of_the_longest_article_is_visible(width):
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -61,6 +61,7 @@ def assert_within(figure):
     assert box.y1 <= figure.bbox.y1 + 1
 
 
+@pytest.mark.slow
 def test_coverage_rises_at_the_rank_of_each_new_intent_and_names_it():
     figure = plots.coverage(covered())
     (ax,) = figure.axes
@@ -204,6 +205,7 @@ def test_cutoffs_may_be_budgets():
         plots.cutoffs(scores, "CharR")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_names_with_dollars_and_of_any_length_are_drawn():
     name = "$x" * 40

@@ -164,6 +164,7 @@ def test_significance_matrix_does_not_change_the_levels():
     pd.testing.assert_frame_equal(asl, significance(4)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 9, 30])
 def test_tau_heat_map_draws_the_correlations(count):
     figure = plots.tau_heat_map(**correlations(min(count, 9)))
@@ -196,6 +197,7 @@ def test_overlap_heat_map_draws_the_means():
 RUNS = {"bm25": (4.0, 3.0, 2.0, 1.0), "dense": (3.0, 3.0, 2.0, 1.0), "random": (1.0, 2.0, 3.0, 4.0)}
 
 
+@pytest.mark.slow
 def test_comparison_has_four_panels_and_one_legend():
     figure = plots.comparison(
         results(curves, 9), results(stabilities, 9), results(swaps, 9), **correlations(9)
@@ -212,6 +214,7 @@ def awkward(make):
     return {name: make(at) for at, name in enumerate(AWKWARD)}
 
 
+@pytest.mark.slow
 @EACH
 def test_long_names_and_names_with_dollars_fit_into_a_legend(draw, make):
     figure = draw(awkward(make))
@@ -223,6 +226,7 @@ def test_long_names_and_names_with_dollars_fit_into_a_legend(draw, make):
     assert names[2:5] == [r"\$\foo\$", "on two lines", AWKWARD[4]]
 
 
+@pytest.mark.slow
 def test_long_names_and_names_with_dollars_fit_beside_cells():
     taus = np.full((6, 6), 0.5) + np.eye(6) / 2
     frame = pd.DataFrame(taus, index=AWKWARD, columns=AWKWARD)
@@ -269,6 +273,7 @@ def test_objects_that_are_not_axes_are_rejected(draw, make, ax):
         draw(results(make, 2), ax=ax)
 
 
+@pytest.mark.slow
 def test_results_have_plot_methods():
     scores = np.random.default_rng(0).random((5, 4))
     for result in (
@@ -289,6 +294,7 @@ def test_the_colour_bar_names_tau_b_where_systems_tie(last, label):
     assert found.plot().axes[1].get_ylabel() == label
 
 
+@pytest.mark.slow
 def test_no_figure_stays_open_and_no_setting_changes():
     before = dict(matplotlib.rcParams)
     for _ in range(25):
@@ -303,6 +309,7 @@ def test_missing_matplotlib_names_the_extra(monkeypatch):
         plots.stability_curves(results(stabilities, 2))
 
 
+@pytest.mark.slow
 def test_importing_does_not_import_matplotlib():
     code = (
         "import sys, ir_graded.plots.meta, ir_graded.plots.style, ir_graded.meta.stability, "

@@ -27,6 +27,7 @@ def bars_of(axes):
     return [segment[1].tolist() for segment in bars.get_segments()]
 
 
+@pytest.mark.slow
 def test_stops_are_at_the_left_and_utility_at_the_right():
     found = explained("P+@3")
     figure = found.plot()

@@ -75,6 +75,7 @@ def test_differences_are_sorted_and_coloured():
     assert any(line.get_ydata()[0] == pytest.approx(expected.mean()) for line in ax.get_lines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("topics", [2, 30, 50, 51, 400])
 def test_differences_of_few_and_many_topics_are_drawn(topics):
     figure = plots.differences(scores_of(topics), "NCU(stop='rb', gamma=0.7)", "a", "b")
@@ -114,6 +115,7 @@ def test_leaderboard_draws_means_and_intervals_best_first():
     assert "Q" in ax.get_xlabel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 20, 50, 51, 200])
 def test_leaderboard_of_few_and_many_runs_is_drawn(runs):
     figure = plots.leaderboard(intervals(runs))
@@ -129,6 +131,7 @@ def test_leaderboard_of_another_measure_is_rejected():
         plots.leaderboard(intervals(), "AP")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [2, 5, 6])
 def test_unjudged_of_few_runs_has_a_panel_for_each(runs):
     found = shares(runs, depths=(100, 5, 10))
@@ -162,6 +165,7 @@ def test_unjudged_in_the_callers_axes_is_a_line_for_each_run():
     assert not ax.collections
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [7, 60])
 def test_unjudged_of_many_runs_is_drawn_as_a_table(runs):
     found = shares(runs)
@@ -190,6 +194,7 @@ def test_plots_use_the_given_axes():
         plots.leaderboard(intervals(), ax=3)
 
 
+@pytest.mark.slow
 def test_svg_is_reproducible_and_needs_no_network():
     first, second = (svg(plots.leaderboard(intervals())) for _ in range(2))
     assert first == second

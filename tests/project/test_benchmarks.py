@@ -56,6 +56,7 @@ def checks(report):
     return [line for line in report.splitlines() if line.startswith("- Check: ")]
 
 
+@pytest.mark.release
 def test_all_sections_print_and_all_checks_pass(tmp_path):
     report = printed_by("--output", tmp_path / "report.md", "--folder", tmp_path / "data", "--large")
     for title in SECTIONS:
@@ -139,6 +140,7 @@ def test_the_guard_ends_where_turns_always_disagree(guard):
     assert not pair_of(guard, [3.0, 3.0, *[3.0, 2.0] * 17, 3.0]).passes(2.0)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(("slow", "status"), [(1.0, 0), (3.0, 1)])
 def test_the_guard_notices_a_slower_call(slow, status):
     # The ratios of machines differ by more than 1.5 times.

@@ -123,6 +123,7 @@ def parameters_of_bounds(rng, name):
     return params
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", unjudged.WITH_BOUNDS)
 def test_bounds_equal_the_extremes_over_all_completions(name):
     rng = rng_of(name)
@@ -139,6 +140,7 @@ def test_bounds_equal_the_extremes_over_all_completions(name):
     assert wider > 25
 
 
+@pytest.mark.slow
 def test_residual_with_a_cutoff_fills_the_ranks_down_to_it():
     rng = rng_of("residual")
     for _ in range(75):
@@ -209,6 +211,7 @@ def test_distributions_equal_scipy(f):
     assert sizes.paired_t_p_value(z) == pytest.approx(stats.ttest_1samp(z, 0).pvalue, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_power_equals_statsmodels():
     power = pytest.importorskip("statsmodels.stats.power")
     one, two, anova = power.TTestPower(), power.TTestIndPower(), power.FTestAnovaPower()

@@ -514,6 +514,7 @@ def test_print_shows_intervals_and_all_columns(show, pages):
     assert page.evaluate("() => board.offsetWidth <= board.parentElement.clientWidth + 1")
 
 
+@pytest.mark.release
 @needs_shared_data
 @pytest.mark.filterwarnings("ignore:Run 'uab.idf' lacks:ir_graded.CoverageWarning")
 def test_a_hundred_runs_are_small_quick_and_print_on_twelve_pages(show, tmp_path, complaints):

@@ -102,6 +102,7 @@ def detectable_by_three():
     return plain.detectable(lambda d: plain.power_paired_t(d, 3, alpha=0.025))
 
 
+@pytest.mark.slow
 def test_the_page_contains_the_numbers(tmp_path):
     # One of the 27 draws of three topics draws a topic three times: beyond 2.5% at both ends.
     text = made(tmp_path, baseline="three", rng=4, n_resamples=4000)
@@ -135,6 +136,7 @@ def test_the_page_contains_the_numbers(tmp_path):
     assert f"ir_graded {ir_graded.__version__}, Python" in said
 
 
+@pytest.mark.slow
 def test_the_p_values_are_those_of_differences_and_of_tables(tmp_path):
     covid = covid_sample()
     baseline = "bm25_baseline"
@@ -160,12 +162,14 @@ def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
     assert "significantly better</span> or" in text
 
 
+@pytest.mark.slow
 def test_a_level_without_any_significant_difference_is_an_error(tmp_path):
     covid = covid_sample()
     with pytest.raises(ParameterError, match=r"n_resamples=100000: with 19 tests .* use n_resamples=1000000"):
         made(tmp_path, ["Q"], covid.qrels, covid.runs, baseline="bm25_baseline", confidence=0.999995)
 
 
+@pytest.mark.slow
 def test_significant_differences_are_marked(tmp_path):
     qrels = {str(topic): {"a": 1} for topic in range(12)}
     good, bad = ({topic: {"a": score, "x": 1.0} for topic in qrels} for score in (2.0, 0.5))
@@ -328,6 +332,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_which_shows_the_command(folder):
     arguments = ["report", "qrels.txt", *RUNS, "-m", "Q NCU(stop='rb')", "--baseline", "./four", "-B", "50"]
     wrong = CliRunner().invoke(commands, [*arguments, "--html", "page.html"])
@@ -384,6 +389,7 @@ def test_the_baseline_may_be_named_without_its_ending(folder, baseline):
         ir_graded.report("Q", "qrels.txt", runs, place, baseline="tw", n_resamples=9)
 
 
+@pytest.mark.slow
 def test_weights_of_topics_change_means_and_tests(tmp_path):
     covid = covid_sample()
     runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1", "UIowaS_Run3")}
@@ -439,6 +445,7 @@ def test_pages_without_a_baseline_have_no_overlap(tmp_path):
 # ---------------------------------------------------------------------------- data of the views
 
 
+@pytest.mark.slow
 def test_lists_hold_levels_and_contributions(tmp_path):
     covid = covid_sample()
     runs = dict(list(covid.runs.items())[:3])
@@ -474,6 +481,7 @@ def test_pairs_have_the_interval_of_the_t_test(tmp_path):
     assert (z.mean() - half, z.mean() + half) == pytest.approx((tests.low[0], tests.high[0]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_agreement_and_ranks_are_those_of_meta(tmp_path):
     covid = covid_sample()
     data = data_of(made(tmp_path, ["Q", "RR", "AP"], covid.qrels, covid.runs))
@@ -490,6 +498,7 @@ def test_agreement_and_ranks_are_those_of_meta(tmp_path):
     assert dict(zip(data["runs"], ends, strict=True)) == expected
 
 
+@pytest.mark.slow
 def test_ranks_use_the_test_of_the_report_if_they_can(tmp_path):
     covid = covid_sample()
     runs = dict([*covid.runs.items()][:6])
@@ -558,6 +567,7 @@ def test_texts_are_in_columns_of_any_usual_name(tmp_path):
         assert data_of(made(tmp_path, documents=documents))["texts"] == {"a": "a text"}
 
 
+@pytest.mark.slow
 def test_shares_and_differences_are_those_of_the_functions(tmp_path):
     covid = covid_sample()
     runs = dict([*covid.runs.items()][:4])
@@ -629,6 +639,7 @@ def test_the_script_reads_the_values_that_the_page_has(tmp_path):
         assert set(re.findall(rf"\bD\.{name}\.(\w+)", script)) == data[name].keys()
 
 
+@pytest.mark.slow
 def test_intervals_and_tests_of_the_views_are_those_of_the_functions(tmp_path):
     covid = covid_sample()
     runs = dict([*covid.runs.items()][:4])

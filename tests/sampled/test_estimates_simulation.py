@@ -58,7 +58,7 @@ def test_the_page_agrees_with_the_expected_figures():
             assert abs(found - expected) <= 0.04, (design, measure, found)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_shared_data
 @pytest.mark.parametrize("design", coverage.DESIGNS)
 def test_a_simulation_has_the_bias_and_coverage_of_the_page(design):

@@ -93,6 +93,7 @@ def test_a_length_of_minus_1_is_rejected_where_the_second_field_is_q0(write):
     assert "line 2: expected topic Q0 file" in problem_of(write("1 Q0 851 30 500\n1 Q0 852 0 -1\n", "q.txt"))
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_passages_are_still_read():
     path = ROOT / "inex" / "INEX_Qrels.txt"
@@ -101,6 +102,7 @@ def test_passages_are_still_read():
     assert len(ir_graded.read_qrels(path)) > len(text.splitlines())
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_passages_without_offsets_are_still_read(write):
     lines = (ROOT / "inex" / "INEX_Qrels.txt").read_text(encoding="utf-8").splitlines()
@@ -260,6 +262,7 @@ def test_values_do_not_change(write):
 # ------------------------------------------------------------------------------------------ forms
 
 
+@pytest.mark.slow
 def test_all_forms_of_strata_score_alike(tmp_path):
     run = cases.run_of(cases.RANKING_A)
     expected = cases.quiet_scores(cases.MEASURES, cases.frame(cases.A), run)

@@ -60,6 +60,7 @@ def test_the_command_scores_strata(tmp_path, capsys):
     assert "3 of 8 documents of the pool were not judged. AP scores the sample" in problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [*OURS, xinfAP(rel=2), infQ(beta=0.5, gains={2: 7})], ids=str)
 def test_contributions_sum_to_the_score(measure):
     rng = np.random.default_rng(4)
@@ -73,6 +74,7 @@ def test_contributions_sum_to_the_score(measure):
         assert (frame["weight"] >= 1 - 1e-12).all()
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared():
     sample = ir_graded.sample()
     baseline, run = [*sample.runs][:2]
@@ -83,6 +85,7 @@ def test_two_runs_are_compared():
     assert found["difference"].tolist() == pytest.approx((means.loc[run] - means.loc[baseline]).tolist())
 
 
+@pytest.mark.slow
 def test_a_report_has_them(tmp_path):
     runs = dict([*ir_graded.sample().runs.items()][:2])
     path = cases.DATA / "sample.sampleval.txt.gz"

@@ -55,6 +55,7 @@ def test_topics_without_judgments_are_named_where_there_are_no_strata():
     assert (found.values.reshape(3, -1)[:, :5] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:infAP takes:ir_graded.SampledJudgmentsWarning")
 def test_the_sample_scores_as_in_the_programs_of_nist():
     lines = gzip.decompress((cases.DATA / "sample.expected.tsv.gz").read_bytes()).decode().splitlines()
@@ -69,6 +70,7 @@ def test_the_sample_scores_as_in_the_programs_of_nist():
     assert max(differences) < 1e-12
 
 
+@pytest.mark.slow
 def test_complete_judgments_give_the_measures_themselves():
     sample = ir_graded.sample()
     pairs = [(infNDCG, nDCG, 1e-12), (infQ, Q, 1e-5), (xinfAP, AP, 1e-5)]
@@ -78,7 +80,7 @@ def test_complete_judgments_give_the_measures_themselves():
         assert np.abs(first - second).max() < most
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
 def test_measures_equal_the_reference(seed):
     rng = np.random.default_rng(seed)
     measures = [
@@ -107,6 +109,7 @@ def test_measures_equal_the_reference(seed):
     assert len(seen) > CALLS // 20
 
 
+@pytest.mark.slow
 def test_several_topics_score_as_alone():
     rng = np.random.default_rng(5)
     topics = [cases.collection(rng) for _ in range(20)]

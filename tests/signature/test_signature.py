@@ -63,6 +63,7 @@ ROW = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(ROW, min_size=1, unique_by=lambda row: row[:2]), st.randoms(use_true_random=False))
 def test_order_has_no_effect_and_each_changed_value_has(rows, random):
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])

@@ -197,6 +197,7 @@ def run(capsys):
 EVALUATE = ("evaluate", "q.txt", "bm25", "dense", "-m", "Q AP")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_the_command_verifies_what_evaluate_saved(run, tmp_path):
     assert run(*EVALUATE, "--ties", "expected", "--save", "s.json")[0] == 0

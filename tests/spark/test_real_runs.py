@@ -8,7 +8,7 @@ from collections_data import ROOT, needs_shared_data, ranked_runs
 import ir_graded
 from spark.spark_cases import every_classic, every_measure
 
-pytestmark = [needs_shared_data, pytest.mark.filterwarnings("default"), pytest.mark.slow]
+pytestmark = [needs_shared_data, pytest.mark.filterwarnings("default"), pytest.mark.release]
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ir-graded[spark]'")
 from ir_graded.spark import evaluate, read_qrels  # noqa: E402

@@ -471,6 +471,7 @@ def test_the_choice_of_python_in_the_documentation_works(monkeypatch):
     assert os.environ["PYSPARK_PYTHON"] == os.environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
 
 
+@pytest.mark.release
 def test_the_script_in_the_documentation_can_be_submitted(spark, tmp_path):
     qrels, rows = collection(10, runs=2)
     judged, ranked = frames(spark, qrels, rows)

@@ -23,6 +23,7 @@ from ir_graded.measures.classic.ties import with_ties
 COLLECTIONS, TOPICS = 10, 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])
 def test_scores_equal_those_over_all_orders(variant):
     rng = rng_of(f"engine {variant}")

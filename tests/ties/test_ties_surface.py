@@ -102,6 +102,7 @@ def test_reciprocal_rank_of_one_document_among_n_is_the_harmonic_mean(n):
 # ------------------------------------------------------------------------------------ forms of input
 
 
+@pytest.mark.slow
 def test_every_form_of_a_run_has_equal_tie_groups():
     rng = rng_of("forms")
     for _ in range(20):
@@ -289,6 +290,7 @@ def test_the_command_line_takes_ties(tmp_path, capsys):
 # --------------------------------------------------------------------------------------------- passages
 
 
+@pytest.mark.slow
 def test_passage_scores_equal_those_over_all_orders():
     rng = rng_of("passages of the engine")
     for _ in range(12):

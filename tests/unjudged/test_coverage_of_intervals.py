@@ -16,7 +16,7 @@ def rows_of_guide(name):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_shared_data
 def test_intervals_cover_the_scores_with_hidden_judgments_of_one_team():
     topics, means, imputed, zero, _ = coverage.summary(coverage.by_team(step=6))[::2]

@@ -43,7 +43,7 @@ def test_the_bundled_sample_has_the_figures_of_the_page():
     assert found.swapaxes(1, 2).reshape(-1, 4) == pytest.approx(np.array(documented), abs=0.06)
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @needs_shared_data
 def test_1000_judgments_of_126_runs_settle_most_pairs_rightly():
     _, _, _, _, read = few.COLLECTIONS["covid5"]

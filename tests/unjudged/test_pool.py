@@ -65,6 +65,7 @@ def test_pools_equal_the_reference(seed):
     assert set(sampled["relevance"].dropna()) <= {-1}
 
 
+@pytest.mark.slow
 def test_topics_are_together_and_their_order_does_not_show_ranks():
     covid = covid_sample()
     found = ir_graded.pool(covid.runs, 20)
@@ -86,6 +87,7 @@ def test_order_does_not_show_which_documents_are_drawn():
     assert 35 < drawn[:100].sum() < 65
 
 
+@pytest.mark.slow
 def test_each_document_of_a_stratum_is_drawn_as_often_as_its_probability():
     docs = {f"d{number}": -float(number) for number in range(20)}
     # Each topic draws separately, and so does each seed.
@@ -109,6 +111,7 @@ def test_result_depends_only_on_the_seed(options):
     assert not ir_graded.pool(runs, rng=4, **options).equals(expected)
 
 
+@pytest.mark.slow
 def test_the_pool_is_qrels_once_levels_are_filled_in():
     covid = covid_sample()
     found = ir_graded.pool(covid.runs, strata={5: 1, 20: 0.4})

@@ -240,6 +240,7 @@ def test_each_topic_has_a_seed(monkeypatch):
     assert len(seeds) == len(set(seeds.values())) == 30
 
 
+@pytest.mark.slow
 def test_result_depends_only_on_the_seed():
     qrels, runs = hidden(runs=10)
     backwards = {name: dict(reversed(run.items())) for name, run in reversed(runs.items())}
@@ -272,6 +273,7 @@ def test_coefficients_do_not_depend_on_any_order():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["bins", "runs"])
 def test_differences_are_those_of_the_samples(model):
     qrels, runs = hidden(runs=11)
@@ -298,6 +300,7 @@ def test_differences_are_those_of_the_samples(model):
         got.low[0] = 1.0
 
 
+@pytest.mark.slow
 def test_equal_runs_are_not_settled():
     qrels, runs = hidden(runs=10)
     runs["copy"] = next(iter(runs.values()))
@@ -329,6 +332,7 @@ def test_one_run_has_no_differences():
     assert error_message(ir_graded.InputError, found.differences) == "differences need two runs, found 1"
 
 
+@pytest.mark.slow
 def test_wrong_models_few_labels_and_few_runs():
     qrels, runs = hidden(runs=10)
     with pytest.raises(ir_graded.ParameterError, match="model='x' must be one of 'bins', 'runs'"):
@@ -351,6 +355,7 @@ def test_fewer_than_ten_runs_cause_a_warning():
     assert [one.filename for one in caught] == [__file__]
 
 
+@pytest.mark.slow
 def test_few_judgments_cause_a_warning_for_bins_only():
     qrels, runs = hidden(share=0.8, runs=10)
     for model, number in (("runs", 0), ("bins", 1)):
@@ -374,6 +379,7 @@ def files_of(folder, qrels, runs):
     return [folder / name for name in ("qrels.txt", *runs)]
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_model(capsys, tmp_path):
     qrels, runs = hidden(runs=10)
     judged, *files = files_of(tmp_path, qrels, runs)
@@ -388,6 +394,7 @@ def test_the_command_takes_the_model(capsys, tmp_path):
     assert_command_fails(failed, "--model needs --unjudged intervals or differences")
 
 
+@pytest.mark.slow
 def test_the_command_prints_differences(capsys, tmp_path):
     qrels, runs = hidden(runs=10)
     files = files_of(tmp_path, qrels, runs)
@@ -406,6 +413,7 @@ def test_the_command_prints_differences(capsys, tmp_path):
     assert_command_fails(failed, "leave out --by-topic")
 
 
+@pytest.mark.slow
 def test_the_difference_of_a_pair_has_the_sign_of_the_order():
     qrels, runs = hidden(runs=11)
     found = ir_graded.score_intervals(MEASURES, qrels, runs, depth=20, n_samples=20, model="runs")

@@ -76,6 +76,7 @@ def parameters(rng, name):
 MEASURES = {m.NAME: m for m in (gRBP, RBP, ERR, iRBU, P, Success, RR, NumRet, SetP)}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("name", unjudged.WITH_BOUNDS)
 def test_bounds_equal_the_reference(name):
@@ -101,6 +102,7 @@ def test_bounds_equal_the_reference(name):
     assert wider > 40
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("utility", ["rr", "ie"])
 def test_bounds_of_the_cascade_are_the_extremes_over_all_completions(utility):
@@ -126,6 +128,7 @@ def test_bounds_of_the_cascade_are_the_extremes_over_all_completions(utility):
     assert wider > 20
 
 
+@pytest.mark.slow
 def test_lower_bounds_are_the_scores_of_evaluate():
     covid = covid_sample()
     measures = ["gRBP", "P@10", "ERR@20", "RBP(p=0.8,rel=1)"]

@@ -148,6 +148,7 @@ def test_levels_drawn_in_parts_equal_those_drawn_at_once():
 # ---------------------------------------------------------------------------------------- whole results
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_bin")
 @pytest.mark.parametrize("seed", range(6))
 def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypatch):
@@ -237,6 +238,7 @@ def assert_same(found, other):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_bin")
 def test_result_depends_only_on_the_seed(monkeypatch):
     qrels, runs = random_input(3, topics=5)
@@ -288,6 +290,7 @@ def as_file(template, folder, names):
     return written
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_bin")
 @pytest.mark.parametrize("form", ["dict", "frame", "file"])
 @pytest.mark.parametrize("seed", range(3))
@@ -357,6 +360,7 @@ def test_samples_that_add_many_relevant_documents_cause_a_warning():
     assert [one.filename for one in caught] == [__file__]
 
 
+@pytest.mark.slow
 def test_depth_is_the_largest_cutoff_by_default():
     covid = covid_sample()
     some = dict(list(covid.runs.items())[:2])
@@ -386,6 +390,7 @@ def test_wrong_options_are_rejected(options, words):
         ir_graded.score_intervals(["Q", "P@5"], qrels, runs, **options)
 
 
+@pytest.mark.slow
 def test_frames_and_plot_show_the_intervals():
     covid = covid_sample()
     some = dict(list(covid.runs.items())[:3])

@@ -18,6 +18,7 @@ def page_of(tmp_path, **options):
     return path.read_text(encoding="utf-8"), covid.qrels, runs
 
 
+@pytest.mark.slow
 def test_both_intervals_are_shown_separately(tmp_path):
     pytest.importorskip("jinja2")
     page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, rng=2)
