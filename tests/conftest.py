@@ -86,6 +86,7 @@ def pytest_collection_modifyitems(items):
     for several in cases.values():
         for item in _further_cases(several):
             item.add_marker("slow")
+            item.add_marker("further")
 
 
 def _further_cases(items):

@@ -70,6 +70,7 @@ def forms(folder):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Downcasting:FutureWarning")
 def test_all_forms_give_the_same_scores(tmp_path):
     expected = {"x": [1, 1, 2 / 3, 2.5 / 3, 0.5, 0.75], "y": [0, 0, 1 / 3, 1 / 3, 0.5, 0.5]}

@@ -163,6 +163,7 @@ PARAMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 2000), marks=pytest.mark.release)])
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_random_answers_equal_the_reference(seeds):

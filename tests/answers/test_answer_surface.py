@@ -94,6 +94,7 @@ def test_statistics_tables_and_json(scores):
     assert scores.position("vital_score(strict=True)") == 0
 
 
+@pytest.mark.slow
 def test_the_report_has_no_part_that_needs_qrels(scores, tmp_path):
     path = tmp_path / "r.html"
     scores.report(path, baseline="poor", n_resamples=50, title="Answers")
@@ -144,6 +145,7 @@ def test_the_command_prints_means_and_topics(capsys):
     assert [json.loads(line)["value"] for line in out.splitlines()] == [1, 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_the_command_is_a_gate_with_a_baseline(capsys):
     given = ("answers", "good.jsonl", "poor.jsonl.gz", "-m", "all_score")
@@ -192,6 +194,7 @@ def test_wrong_options_of_the_command(capsys):
     assert_command_fails(run_command(capsys, "answers", "none.jsonl", "-m", "all_score"), "none.jsonl")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_saved_scores_are_read_by_statistics(capsys):
     given = ("answers", "good.jsonl", "poor.jsonl.gz", "-m", "all_score vital_score", "--save", "s.json")

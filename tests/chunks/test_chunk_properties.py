@@ -84,6 +84,7 @@ def test_splitting_a_highlighted_span_changes_nothing(qrels, run, at, first):
     assert_same(measures, (qrels, run), (split, run))
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=QRELS, run=RUNS)
 def test_inequalities_between_measures_hold(qrels, run):
@@ -101,6 +102,7 @@ def test_inequalities_between_measures_hold(qrels, run):
     assert [found[str(one)] for one in recalls] == sorted(found[str(one)] for one in recalls)
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=passage_cases.qrels(levels=(1, 2), min_length=1))
 def test_retrieving_the_highlighted_spans_scores_1(qrels):

@@ -70,6 +70,7 @@ def test_a_rel_that_no_span_reaches_warns():
         passages.precision_omega(gold, chunk_frame([("x", 0, 40)]), rel=2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @examples
 @given(
@@ -153,6 +154,7 @@ def test_a_sentence_without_answer_is_rejected():
 # ----------------------------------------------------------------------------------------- checks
 
 
+@pytest.mark.slow
 @examples
 @given(
     run=passage_cases.runs(topics=("1",)).map(near),

@@ -57,6 +57,7 @@ def test_worked_example(tmp_path):
 TEXT = st.sampled_from(("A", "B", "A|B", " B |C", "", None))
 
 
+@pytest.mark.slow
 @examples
 @given(qrels=passage_cases.qrels(), run=passage_cases.runs(), texts=st.lists(TEXT, min_size=24, max_size=24))
 def test_random_rows_with_aspects(qrels, run, texts):

@@ -139,6 +139,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_classics_equal_values_by_hand():
     assert {measure.NAME for measure, _ in CASES} == set(OF_DOCUMENTS)

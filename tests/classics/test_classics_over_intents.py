@@ -292,6 +292,7 @@ def test_probabilities_and_types_of_intents_are_ignored():
 # ------------------------------------------------------------------------------------ forms of input
 
 
+@pytest.mark.slow
 def test_every_form_of_qrels_gives_equal_scores(tmp_path):
     topics = {
         "1": {"a|b": {"d1": 1, "é": 2}, "0": {"d1": 0, "d2": 1, "\U0001f600": 1}},
@@ -313,6 +314,7 @@ def test_every_form_of_qrels_gives_equal_scores(tmp_path):
     PROVIDER.calc_aggregate([ir_measures.alpha_nDCG @ 5], tuples, run)
 
 
+@pytest.mark.slow
 def test_equal_gains_are_in_order_of_ids_by_bytes():
     """U+FFFD comes before U+1F600 by code point and in UTF-8, and behind it in UTF-16."""
     small, large = "\ufffd", "\U0001f600"

@@ -145,6 +145,7 @@ def test_a_measure_that_others_define_sees_all_intents(beside):
     assert sorted(seen) == [("a", 2, "i"), ("a", 2, "j"), ("b", 2, "i"), ("c", 1, "k"), ("d", 1, "j")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", CONFUSED)
 @pytest.mark.parametrize("step", [1, -1])
 def test_measures_in_one_call_do_not_affect_each_other(group, step):

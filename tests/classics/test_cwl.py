@@ -316,6 +316,7 @@ def test_the_largest_cutoff_is_computed():
     assert (ir_graded.evaluate(names, QRELS, RUN).values > 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["SDCG(max_rel=3)@4", "INSQ(max_rel=3)", "NERR8(max_rel=3)@4", "NERR9(max_rel=3)@4",
              "NERR10(max_rel=3)", "NERR11(max_rel=3,min_rel=1)"]

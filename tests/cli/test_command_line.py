@@ -113,6 +113,7 @@ BACKSLASHES = {"table": "\\", "markdown": r"\\", "latex": r"\textbackslash{}"}
 UNSEEN = ["\n", "\r", "\x1b", "\x9b", "\u2028", "\u202e", "\u2066", "\u200b", "\ufeff"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("char", UNSEEN, ids=ascii)
 def test_a_name_with_control_characters_stays_in_one_row(files, run, char):
     (files / f"a{char}b.run").write_text(POOR)
@@ -380,6 +381,7 @@ def test_meta_compares_matrices(matrices, run, tmp_path):
     assert {path.suffix for path in folder.iterdir()} == {".png", ".pdf"}
 
 
+@pytest.mark.slow
 def test_meta_keeps_one_run_per_team(files, run):
     rng = np.random.default_rng(0)
     paths = []
@@ -406,6 +408,7 @@ def test_wrong_calls_of_meta_are_rejected(files, matrices, run):
     assert_command_fails(run("meta", "--matrix", "empty.csv"), "empty.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["latex", "markdown"])
 def test_tables_for_papers_have_the_marks_of_the_api(files, run, output):
     rng = np.random.default_rng(0)

@@ -168,6 +168,7 @@ def test_a_measure_by_which_no_run_can_be_worse_is_an_error(compare, measure):
     assert compare("worse.run", "-m", "NumRet(rel=1) Judged@10")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "level"), [("Q(rel=5)", 1), ("AP", 0.3)], ids=["no such level", "labels below 1"]
 )
@@ -196,6 +197,7 @@ def test_a_baseline_without_more_than_a_tenth_of_the_topics_is_an_error(compare,
     )
 
 
+@pytest.mark.slow
 def test_a_baseline_may_lack_a_tenth_of_the_topics_and_a_run_any(compare, folder):
     lines = (folder / "old.run").read_text().splitlines(keepends=True)
     (folder / "old.run").write_text("".join(lines[:81]))
@@ -224,6 +226,7 @@ def test_a_baseline_that_lacks_topics_of_a_slice_is_rejected(compare, folder):
     assert_command_fails(found, "lacks 2 of the 8 topics of slice 'hard' (the first is '0')")
 
 
+@pytest.mark.slow
 def test_a_slice_that_cannot_be_worse_hides_no_loss(compare, folder):
     """The slice none has no relevant document that old.run retrieved; both runs are tested on all topics."""
     (folder / "qrels.txt").write_text(
@@ -299,6 +302,7 @@ def test_every_output_has_the_shares_of_judged_documents_and_a_note(compare):
     assert compare("new.run", "-m", "nDCG(judged_only=True)", "--fail-if", "worse")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unjudged")
 def test_there_is_no_note_where_unjudged_documents_make_no_difference(compare, folder):
     (folder / "same.run").write_text((folder / "old.run").read_text())
@@ -314,6 +318,7 @@ def rows_of_markdown(out):
     ][2:]
 
 
+@pytest.mark.slow
 def test_a_comment_begins_with_the_worst_verdict_and_its_comparisons(compare):
     given = ("better.run", "near.run", "worse.run", "same.run", "-m", "RR", "--tolerance", "0.01")
     _, out, _ = compare(*given, "-o", "markdown")
@@ -415,6 +420,7 @@ def test_a_mean_below_its_minimum_fails_in_every_output(compare, arguments, code
         assert ("against old.run" in message) == ("worse" in verdict)
 
 
+@pytest.mark.slow
 def test_a_minimum_is_of_all_topics_and_of_its_measure_and_of_runs_only(compare):
     given = ("better.run", "-m", "RR P@1", "--slices", "slices.tsv", "-o", "json", "--min", "RR=.99")
     code, out, _ = compare(*given)
@@ -491,6 +497,7 @@ def test_a_run_alone_needs_a_minimum_and_no_options_of_tests(compare):
     assert_command_fails(compare("-m", "GMAP", "--min", "GMAP=.1"), "geometric mean")
 
 
+@pytest.mark.slow
 def test_minima_follow_weights_and_the_order_of_ties(capsys, folder):
     (folder / "traffic.txt").write_text("".join(f"{t} {1 if t % 2 else 3}\n" for t in range(TOPICS)))
     given = ("compare", "qrels.txt", "old.run", "-m", "RR", "-o", "json", "--weights", "traffic.txt")
@@ -749,6 +756,7 @@ def test_gate_and_all_its_outputs_equal_differences(compare):
     assert {(row[0], row[1]): row[-1] for row in rows} == named.to_dict()
 
 
+@pytest.mark.slow
 def test_weights_of_topics_decide(compare, folder):
     """near.run is better on even topics, which have nearly all the traffic."""
     (folder / "traffic.txt").write_text("".join(f"{t} {1000 if t % 2 == 0 else 1}\n" for t in range(TOPICS)))
@@ -782,6 +790,7 @@ def notes_of(compare, *given):
     return " ".join(json.loads(out)["notes"]), comment, "" if found is None else found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [False, True])
 @pytest.mark.parametrize("more", [[], ["--quiet"]])
 def test_warnings_are_notes_of_outputs_without_standard_error(compare, folder, more, alone):
@@ -798,6 +807,7 @@ def test_warnings_are_notes_of_outputs_without_standard_error(compare, folder, m
     assert all(part in err for part in said) != ("--quiet" in more)
 
 
+@pytest.mark.slow
 def test_warnings_of_tests_are_notes(compare, folder):
     (folder / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(4)))
     for text in notes_of(compare, "worse.run", "-m", "RR"):

@@ -36,7 +36,6 @@ def test_counterexamples_use_their_measure_and_violate_the_property():
             assert example.is_violated_by(example.measure)
 
 
-@pytest.mark.slow
 @cases.each(cases.OWN)
 def test_each_variant_lacks_its_declared_properties(subject, known):
     """NCU with the stop of another measure lacks what that measure lacks, on that measure's example."""

@@ -61,6 +61,7 @@ def evaluated(measures, relevance, scores, mask, further, ties="doc_id"):
         return ir_graded.evaluate(measures, qrels, run, ties=ties).values[:, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:No document of relevance:ir_graded.CoverageWarning")
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("seed", range(4))

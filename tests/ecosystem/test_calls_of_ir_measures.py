@@ -543,6 +543,7 @@ def test_metrics_carry_the_ids_of_a_frame(measures, ids):
             assert metric.value == (0 if metric.query_id == ids[2] else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["dicts", "pandas", "polars", "path"])
 @pytest.mark.parametrize("measures", [ALL, ["Q", AP, NumRet, RR @ 10]], ids=["ours", "mixed"])
 def test_topics_on_one_side_only_score_zero_or_are_left_out(form, measures, tmp_path):

@@ -375,6 +375,7 @@ def tables(values):
     return st.dictionaries(IDS, st.dictionaries(IDS, values, min_size=1), min_size=1)
 
 
+@pytest.mark.slow
 @given(
     qrels=tables(st.integers(-1, 3)),
     runs=st.lists(tables(st.floats(-5, 5, width=16)), min_size=1, max_size=3),

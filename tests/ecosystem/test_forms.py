@@ -79,6 +79,7 @@ def mixed(qrels, run):
     return forms.results(SOME + THEIRS, qrels, run)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", TEXT)
 def test_qrels_and_runs_of_any_form_give_equal_scores(expected, expected_mixed, form, tmp_path):
     def made():
@@ -106,6 +107,7 @@ def int_ids(form):
     yield forms.dicts("qrels", forms.QRELS), run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", INTS)
 def test_int_ids_match(expected, expected_mixed, form):
     for qrels, run in int_ids(INTS[form]):

@@ -160,6 +160,7 @@ def forms_of(sample, folder):
     yield kept
 
 
+@pytest.mark.slow
 def test_sampled_judgments_give_one_warning_and_the_values_of_before(sample, tmp_path):
     complete = {"101": {"a": 2, "b": 0}, "102": {"c": 1}}
     expected = ir_graded.evaluate(["Q", AP], complete, OF_SAMPLE).values.tolist()

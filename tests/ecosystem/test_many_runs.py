@@ -37,6 +37,7 @@ def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
         assert np.array_equal(scores.values[:, number], alone.values[:, 0])
 
 
+@pytest.mark.slow
 def test_frames_in_one_call_score_like_separate_calls():
     sample = covid_sample()
     runs = dict(list(sample.runs.items())[:4])

@@ -109,6 +109,7 @@ def test_values_of_several_topics_equal_the_definition(pairs, p, ties):
     np.testing.assert_allclose(found[["min", "max", "ext"]], expected, rtol=0, atol=2e-13)
 
 
+@pytest.mark.slow
 @given(LISTS, st.sampled_from(TIES))
 def test_blocks_of_topics_do_not_change_values(pairs, ties):
     one, other = ({str(at): scored(pair[side]) for at, pair in enumerate(pairs)} for side in (0, 1))
@@ -136,6 +137,7 @@ def test_without_ties_all_treatments_agree(one, other):
     assert values(one, other) == pytest.approx(values(one, other, ties="b"), abs=1e-15)
 
 
+@pytest.mark.slow
 @given(rankings(), rankings(), st.sampled_from(TIES))
 def test_bounds_contain_the_estimate_and_the_order_of_runs_has_no_effect(one, other, ties):
     low, high, ext = values(one, other, ties=ties)

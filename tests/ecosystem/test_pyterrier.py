@@ -181,6 +181,7 @@ def expected_per_topic():
     }
 
 
+@pytest.mark.slow
 def test_an_experiment_gives_topics_and_means():
     means, table = experiment(perquery="both")
     assert per_topic(table) == expected_per_topic()
@@ -640,6 +641,7 @@ def test_statistics_take_the_frames_of_experiments(perquery):
         assert table.loc[(column, "b"), "difference"] == pytest.approx(difference, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_frames_of_one_measure_are_a_matrix():
     from ir_graded import meta
@@ -674,6 +676,7 @@ def test_frames_and_classes_are_not_pipelines():
     assert is_pipeline(Recorder())
 
 
+@pytest.mark.slow
 def test_frames_of_means_are_rejected_by_statistics():
     from ir_graded import meta
 
@@ -689,6 +692,7 @@ def test_frames_of_means_are_rejected_by_statistics():
             meta.differences(wrong)
 
 
+@pytest.mark.slow
 def test_the_folder_of_an_experiment_holds_runs(tmp_path):
     experiment(save_dir=str(tmp_path))
     assert {"aggregated.csv", "perquery.csv"} < {file.name for file in tmp_path.iterdir()}

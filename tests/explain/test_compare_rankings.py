@@ -178,6 +178,7 @@ def test_wrong_arguments_are_rejected(error, parts, options):
         compared(**options)
 
 
+@pytest.mark.slow
 def test_the_command_compares_two_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("1 0 s 2\n1 0 a 1\n1 0 n 0\n")

@@ -93,6 +93,7 @@ def test_a_topic_missing_from_the_run_is_explained():
     assert out.split()[-2:] == ["score", "0.0000"]
 
 
+@pytest.mark.slow
 def test_ties_are_as_in_evaluate(tmp_path):
     (tmp_path / "tied.run").write_text("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n1 Q0 zz 3 1 t\n")
     tied = str(tmp_path / "tied.run")

@@ -89,6 +89,7 @@ def test_contributions_to_classics_sum_to_the_score(name, seed):
     assert (highest > 0) != (name in WITHOUT)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize(
     "measure",
@@ -157,6 +158,7 @@ def test_contributions_of_rows_sum_to_the_score(qrels, run):
         assert not frame.duplicated(["rank"]).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_COLUMNS)
 def test_contributions_to_measures_of_further_columns_sum_to_the_score(name):
     one = COLLECTIONS[7]

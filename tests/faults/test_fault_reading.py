@@ -231,6 +231,7 @@ COMPRESSIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 def test_a_truncated_compressed_run_is_never_scored(tmp_path, compression):
     path = tmp_path / "run"
@@ -256,6 +257,7 @@ def test_a_changed_byte_of_a_compressed_run_never_changes_scores(tmp_path, compr
         np.testing.assert_array_equal(found, right)  # such as the time in a header
 
 
+@pytest.mark.slow
 def test_a_truncated_parquet_run_is_never_scored(tmp_path):
     path = tmp_path / "run.parquet"
     pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"]).to_parquet(path)

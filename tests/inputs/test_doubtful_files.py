@@ -156,6 +156,7 @@ def test_trec_qrels_are_still_read(write, second):
         assert qrels_rows(path) == [("1", doc, 2), ("1", "L2", 0)]
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize(
     "name",
@@ -218,6 +219,7 @@ def test_articles_are_read_with_any_blank(write, blank, end, file):
     assert qrels_rows(write(text.replace(" ", blank), "qrels.txt")) == expected
 
 
+@pytest.mark.slow
 @needs_shared_data
 def test_real_articles_and_gold_standards_are_still_read():
     assert len(ir_graded.read_qrels(ROOT / "inex" / "INEX_Qrels.txt")) > 10329
@@ -250,6 +252,7 @@ def test_a_genomics_run_without_its_last_field_is_rejected(write, end, blank):
     assert run_rows(path, format="trec") == [("200", "1", 28426.0), ("200", "2", 5656.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [False, True])  # many are read by Polars
 def test_a_run_with_the_rank_in_place_of_the_score_is_rejected(write, many):
     lines = [
@@ -341,6 +344,7 @@ def test_a_topic_that_begins_like_parquet_is_text(write, topic, tag):
     assert qrels_rows(write(f"{topic} 0 a 1\n", "qrels.txt")) == [(topic, "a", 1)]
 
 
+@pytest.mark.slow
 def test_parquet_of_any_size_is_parquet(write, tmp_path):
     frame = pd.DataFrame({"query_id": ["PAR1"] * 3, "doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
     for rows in (0, 1, 3):

@@ -38,6 +38,7 @@ WRONG_LINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG_LINES)
 def test_the_error_names_the_wrong_line(write, wrong):
     line, problem = WRONG_LINES[wrong]
@@ -84,6 +85,7 @@ def test_the_error_names_the_first_of_several_wrong_lines(write):
         read_run_file(write(joined(lines)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [1, 50, 1000, 1 << 20])
 def test_the_wrong_line_is_found_in_any_piece(write, piece, monkeypatch):
     lines = [f"q Q0 d{i} 1 2 t" for i in range(300)]

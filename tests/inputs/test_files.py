@@ -104,6 +104,7 @@ ODD_IDS = [
 ]
 
 
+@pytest.mark.slow
 def test_any_other_character_belongs_to_the_id(write):
     for text in ODD_IDS:
         content = f"{text} Q0 {text} 1 2 {text}\n{text} {text} {text} {text} 3 {text}\n"
@@ -145,6 +146,7 @@ def midpoint(x, cut):
         return str(between) if cut < 10 else f"{between:.{cut}e}"
 
 
+@pytest.mark.slow
 @given(st.lists(number_texts(), min_size=1, max_size=50))
 def test_a_score_equals_float_of_its_text(texts):
     frame, _ = parse_block(joined(f"q Q0 d 1 {text} t" for text in texts), RUN, 1, "run.txt")
@@ -181,6 +183,7 @@ def test_a_score_that_is_not_a_number_is_rejected(write):
             assert message.endswith(repr(lines[-1]))
 
 
+@pytest.mark.slow
 def test_a_level_that_is_not_finite_is_rejected(write):
     for text in (*NO_NUMBERS, "nan", "inf", "-Infinity", "1e400", "L1"):
         path = write(joined(["q 0 d 1", f"q 0 e {text}"]))

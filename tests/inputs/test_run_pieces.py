@@ -156,6 +156,7 @@ def test_errors_name_the_line_in_the_whole_file(run_file, monkeypatch, spacing, 
         match_run(judgments, run_file(COMPRESSIONS[compression](text)), 1.0, 3)
 
 
+@pytest.mark.slow
 def test_a_truncated_or_corrupt_file_is_rejected(run_file, monkeypatch):
     monkeypatch.setattr(table_runs, "_PIECE", 1000)
     qrels, data = collection(4)

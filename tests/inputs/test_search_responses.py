@@ -169,6 +169,7 @@ def test_positions_rank_equal_scores_everywhere():
     )
 
 
+@pytest.mark.slow
 def test_expected_scores_and_ties_see_the_scores():
     by_id = {topic: {} for topic in IDS}
     frame = ir_graded.read_run(FILES / "responses.json")
@@ -180,6 +181,7 @@ def test_expected_scores_and_ties_see_the_scores():
     assert not np.array_equal(values(frame), values(by_id))
 
 
+@pytest.mark.slow
 def test_scores_say_that_positions_rank_them():
     path = FILES / "responses.json"
     assert f"Run 'responses.json' has documents with equal scores, which {RULE}." in warned(
@@ -281,6 +283,7 @@ def test_documents_given_twice_are_errors_with_both_places(write):
         ir_graded.evaluate("Q", QRELS, write(json.dumps(given), "r.json"))
 
 
+@pytest.mark.slow
 def test_ranks_are_read_from_tables_and_files_of_all_kinds(tmp_path):
     frame = pd.read_csv(FILES / "ranks.csv")
     frame.to_parquet(tmp_path / "r.parquet")

@@ -118,6 +118,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_evaluate_prints_weighted_means(capsys, folder):  # noqa: ARG001
     given = ("evaluate", "qrels.txt", "up.run", "down.run", "-m", "RR", "--weights", "weights.csv", "-o")
     assert run_command(capsys, *given, "csv")[:2] == (0, "run,RR\ndown.run,0.8750\nup.run,0.6250\n")

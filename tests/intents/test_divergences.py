@@ -16,6 +16,7 @@ def test_every_divergence_has_a_reference():
     assert DIVERGENCES.keys() == groups.DIVERGENCES.keys()
 
 
+@pytest.mark.slow
 @EACH
 def test_random_distributions_have_the_divergence_of_the_reference(name):
     rng = random.Random(5)  # noqa: S311  # not for security

@@ -117,6 +117,7 @@ def params_of(rng, numbers):
     return params, targets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_topics_score_like_the_reference(seed):
     rng, levels, run, memberships, numbers = drawn(seed)

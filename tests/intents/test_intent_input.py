@@ -199,6 +199,7 @@ def test_a_blank_intent_in_a_file_is_rejected(tmp_path):
             value(path, "I-rec", **options)
 
 
+@pytest.mark.slow
 def test_spans_beside_measures_over_intents_warn_once():
     spans = {"iteration": ["x", "y"], "start": [0, 50], "length": 10}
     qrels = pd.DataFrame({"query_id": "t", "doc_id": "a", "relevance": 1, **spans})

@@ -174,6 +174,7 @@ def test_a_level_below_0_is_unjudged_in_a_condensed_list_beside_other_measures()
 # --------------------------------------------------------------------------------------------- reference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", BASES, ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_every_base_measure_equals_the_reference(base, seed):
@@ -258,6 +259,7 @@ def test_gamma_of_0_and_1_selects_one_part():
         assert scores(ours(f"{name}#", 10, base, gamma=1), topics) == scores("I-rec@10", topics)
 
 
+@pytest.mark.slow
 def test_types_decide_between_informational_and_navigational():
     topics = random_topics(2)
     informational = {name: topic._replace(nav=set()) for name, topic in topics.items()}
@@ -270,6 +272,7 @@ def test_types_decide_between_informational_and_navigational():
     assert found != without
 
 
+@pytest.mark.slow
 def test_names_and_order_of_intents_and_rows_change_no_bit():
     topics = random_topics(3)
     frame = rows_of(topics)
@@ -351,6 +354,7 @@ def test_din_has_no_expected_score():
         ir_graded.evaluate("DIN#(measure='Q')", qrels, run, ties="expected")
 
 
+@pytest.mark.slow
 def test_expected_scores_are_means_over_all_orders():
     measures = [
         *("D-Q@4", "D#-nDCG@2", "IA-Q@4", "IA#-P+@3", "I-rec@1", "I-rec@2", "P+Q#@3"),

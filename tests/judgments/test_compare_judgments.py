@@ -214,6 +214,7 @@ def test_conclusions_without_runs_are_rejected_and_the_plot_is_the_matrix():
         found.plot("x")
 
 
+@pytest.mark.slow
 def test_plot_names_the_systems_that_move_most(collection):
     pytest.importorskip("matplotlib")
     qrels, other, runs = collection

@@ -150,6 +150,7 @@ def runs_of(number):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", ["all", "shared"])
 def test_scores_equal_evaluate_with_each_set(pairs):
     b = [*B, ("2", "b", 1, 0, 9), ("3", "a", 0, 0, 0)]

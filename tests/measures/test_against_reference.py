@@ -77,6 +77,7 @@ def test_hits_are_the_judged_documents_at_their_ranks(qrels, run):
     assert got == expected
 
 
+@pytest.mark.slow
 @cases.examples(60)
 @given(qrels=cases.qrels(), run=cases.runs(), chosen=cases.measures_with_parameters(), order=cases.ORDERS)
 def test_shuffled_qrels_give_equal_scores(qrels, run, chosen, order):

@@ -58,6 +58,7 @@ def test_beta_zero_with_a_cutoff_equals_the_binary_measure(ours, theirs, qrels, 
     assert_equal_on(ours(**params), theirs(**params), qrels, run)
 
 
+@pytest.mark.slow
 @cases.examples(30)
 @given(qrels=WHOLE_QRELS, runs=cases.runs_twice(min_docs=1))
 def test_all_measures_of_one_call_use_one_ranking(qrels, runs):
@@ -94,6 +95,7 @@ def test_ncu_equals_the_measure_with_its_stop(stop, measure, qrels, run, beta, d
     assert_equal_on(NCU(stop=stop, **params), measure(**params), qrels, run)
 
 
+@pytest.mark.slow
 @cases.examples(50)
 @given(qrels=cases.qrels(), run=cases.runs(), beta=BETAS, weight=st.sampled_from([0.1, 1, 7]), data=st.data())
 def test_no_rank_bias_and_equal_weights_equal_the_uniform_stop(qrels, run, beta, weight, data):
@@ -106,6 +108,7 @@ def test_no_rank_bias_and_equal_weights_equal_the_uniform_stop(qrels, run, beta,
     assert_equal_on(NCU(stop="gu", stops=equal, **params), uniform, qrels, run)
 
 
+@pytest.mark.slow
 @cases.examples(30)
 @given(qrels=cases.qrels(), run=cases.runs(), data=st.data())
 def test_stop_weights_default_to_gains(qrels, run, data):
@@ -159,6 +162,7 @@ def test_at_rank_r_equals_the_measure_with_that_cutoff(measure, levels, run):
     assert_equal_on(measure, at_rank @ R, {"1": levels}, run)
 
 
+@pytest.mark.slow
 @cases.examples(30)
 @given(chosen=cases.measures_with_parameters(), qrels=cases.qrels(), run=cases.runs())
 def test_a_cutoff_below_the_end_of_the_list_changes_nothing(chosen, qrels, run):
@@ -168,6 +172,7 @@ def test_a_cutoff_below_the_end_of_the_list_changes_nothing(chosen, qrels, run):
         assert_equal_on(measure(**params), measure(**params) @ 1000, qrels, run)
 
 
+@pytest.mark.slow
 @cases.examples(30)
 @given(chosen=cases.measures_with_parameters(), qrels=cases.qrels(), run=cases.runs())
 def test_judged_only_equals_the_run_without_unjudged_documents(chosen, qrels, run):
@@ -214,6 +219,7 @@ def test_o_exceeds_rr_exactly_if_the_first_relevant_document_is_below_rank_r(qre
             assert o[topic] == pytest.approx(rr[topic], abs=1e-15)
 
 
+@pytest.mark.slow
 @cases.examples(25)
 @given(qrels=cases.qrels(["binary"]), run=cases.runs(), beta=BETAS)
 def test_p_measures_of_binary_relevance_equal_o_measure(qrels, run, beta):

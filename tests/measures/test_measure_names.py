@@ -38,6 +38,7 @@ F-measure > SetF | average_precision > AP | R-precision > Rprec
 """
 
 
+@pytest.mark.slow
 def test_an_unknown_name_suggests_the_measure_that_was_meant():
     for given, meant in re.findall(r"(\S+) > (\S+)", MEANT):
         for measures in (given, ["AP", given], f"AP {given}"):

@@ -136,6 +136,7 @@ def respelled_value(draw, name, value):
     return {draw(number_spellings(key)): draw(number_spellings(item)) for key, item in order}
 
 
+@pytest.mark.slow
 @cases.examples(150)
 @given(chosen=cases.measures_with_parameters(complete=False), data=st.data())
 def test_equal_parameters_in_another_form_make_an_equal_measure(chosen, data):
@@ -249,6 +250,7 @@ def test_further_parameters_replace_or_extend_the_given_ones():
 # ----------------------------------------------------------------------------------------- printed and read
 
 
+@pytest.mark.slow
 @cases.examples(100)
 @given(chosen=cases.measures_with_parameters())
 def test_calls_read_printed_measures(chosen):

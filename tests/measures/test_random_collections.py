@@ -124,6 +124,7 @@ def reference_of_some(chosen, qrels, run, topics):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", cases.SCALES)
 @pytest.mark.parametrize("seed", range(10))
 def test_small_collections_score_like_the_reference(seed, scale):

@@ -63,6 +63,7 @@ def test_the_results_of_the_methods_are_kept(compared, matrices):
     assert compared.stability["weak"].fuzziness.tolist() == hundredths
 
 
+@pytest.mark.slow
 def test_the_most_discriminative_measure_comes_first_and_ties_keep_their_order():
     rng = np.random.default_rng(0)
     clear = np.linspace(0, 1, 4) + rng.random((9, 4)) / 50

@@ -459,6 +459,7 @@ def test_corrected_p_of_exactly_alpha_is_not_significant():
     assert (result.p.tolist(), result.significant.tolist(), result.passed) == ([1 / 32], [False], True)
 
 
+@pytest.mark.slow
 def test_scores_in_tenths_have_the_p_values_of_whole_numbers():
     rng = np.random.default_rng(1)
     for _ in range(30):

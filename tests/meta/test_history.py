@@ -275,6 +275,7 @@ def test_wrong_folders_are_rejected(run, tmp_path):
     assert_command_fails(run("empty"), "empty: expected two or more files from `evaluate --save`, found 0")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_weights_of_topics_give_weighted_means_and_changes(run, tmp_path):
     given = {"v1": scores_of(0), "v2": scores_of(1)}

@@ -126,6 +126,7 @@ def test_topics_without_a_score_are_named():
             meta.stability(scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "topics", [[*map(str, range(1, 31))], sorted(f"2024-{at**3}" for at in range(1, 31)), [*range(30)]]
 )

@@ -302,6 +302,7 @@ def test_replicates_of_equal_values_at_the_mean_have_no_difference(mean):
     assert result.asl.tolist() == [plain.two_sided_asl(exact, counts)]
 
 
+@pytest.mark.slow
 def test_replicates_of_one_topic_at_the_mean_have_no_difference():
     """Here most topics have another value."""
     z = np.array([0.1, 0.3, 0.3, -0.3])
@@ -336,6 +337,7 @@ def matrices(draw):
     )
 
 
+@pytest.mark.slow
 @given(values=matrices(), seed=st.integers(0, 99))
 def test_any_small_matrix_equals_the_plain_loops(values, seed):
     numbers, counts = plain.exact(values), counts_of(values, seed, 30)
@@ -347,6 +349,7 @@ def test_any_small_matrix_equals_the_plain_loops(values, seed):
     )
 
 
+@pytest.mark.slow
 @given(values=matrices(), test=st.sampled_from(OF_TWO), random=st.randoms(use_true_random=False))
 def test_names_and_order_of_systems_change_nothing(values, test, random):
     names = [f"s{number}" for number in range(values.shape[1])]

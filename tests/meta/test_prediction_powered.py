@@ -140,6 +140,7 @@ def test_topics_are_aligned_by_name():
     pd.testing.assert_frame_equal(straight, again)
 
 
+@pytest.mark.slow
 def test_intervals_have_the_nominal_coverage():
     rng = np.random.default_rng(4)
     truth = rng.beta(2, 3, (350, 2000))

@@ -301,6 +301,7 @@ def test_ends_of_the_interval_of_dz_have_twelve_digits():
         assert tails == pytest.approx([0.025, 0.975], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_effect_sizes_equal_the_plain_reference():
     scores = np.random.default_rng(2).random((12, 4))
     found = meta.effect_sizes(scores, 2, confidence=0.9).to_frame()

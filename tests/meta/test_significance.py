@@ -109,6 +109,7 @@ def test_memory_and_threads_change_nothing(monkeypatch, case, alternative):
         pd.testing.assert_frame_equal(found.asl, other.asl, check_exact=True)
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.lists(st.integers(0, 20), min_size=4, max_size=4), min_size=2, max_size=6),
     random=st.randoms(use_true_random=False),

@@ -42,6 +42,7 @@ def same(one, other):
     pd.testing.assert_frame_equal(one.to_frame(), other.to_frame(), check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("topics", "systems", "places"), [(2, 2, 1), (3, 4, 1), (5, 4, 1), (7, 6, 2), (10, 5, 1), (48, 4, 4)]
 )

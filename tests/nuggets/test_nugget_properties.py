@@ -30,6 +30,7 @@ def test_names_of_nuggets_change_nothing(seed):
     assert np.array_equal(values(measures, qrels, run), values(measures, renamed, run))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_scores_never_fall_with_the_cutoff_or_the_budget(seed):
     qrels, run = cases.random_topics(seed, 10)
@@ -89,6 +90,7 @@ def test_over_documents_it_is_recall_of_intents(seed):
         assert np.array_equal(found[0], found[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(("of", "over"), [("nuggets", "NuggetR"), ("characters", "CharR")])
 def test_u_is_the_mean_over_budgets(seed, of, over):
@@ -102,6 +104,7 @@ def test_u_is_the_mean_over_budgets(seed, of, over):
         assert score == pytest.approx(float(total / L), abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_nuggets_changes_no_other_measure(seed):
     qrels, run = cases.random_topics(seed, 10)

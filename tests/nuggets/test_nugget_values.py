@@ -33,6 +33,7 @@ def test_example_with_spans(params, expected):
     assert found == pytest.approx([*map(float, expected)], abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [EXAMPLE_RUN, ONLY_DOCUMENTS], ids=["passages", "documents"])
 def test_example_of_documents(run):
     measures = ["NuggetR", "NuggetR(importance='vital')", "NuggetR(importance='weighted')"]
@@ -65,6 +66,7 @@ def test_the_first_rows_are_cut_before_the_budget():
     assert mean("CharR(budget=50)@3") == mean("CharR(budget=50)") < mean("CharR@1")
 
 
+@pytest.mark.slow
 def test_example_of_u():
     measures = ["U(L={})", "U(L={},gains={{2:3}})", "U(L={},of='characters')", "U(L={},of='nuggets')"]
     of_200, of_500 = ([mean(one.format(length)) for one in measures] for length in (200, 500))
@@ -87,6 +89,7 @@ def test_u_of_documents_takes_their_lengths():
         ir_graded.evaluate("U", qrels, {1: {"z": 1.0}}, lengths=lengths)
 
 
+@pytest.mark.slow
 @needs_shared_data
 @pytest.mark.parametrize("name", ["fixed200", "sent400", "fixed800"])
 def test_real_chunks(name):

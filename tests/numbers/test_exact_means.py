@@ -36,6 +36,7 @@ def plain_sum(values):
     return reduce(operator.add, values)
 
 
+@pytest.mark.slow
 def test_means_equal_those_of_fractions():
     scores = ir_graded.evaluate(MEASURES, QRELS, RUN)
     differing = 0
@@ -47,6 +48,7 @@ def test_means_equal_those_of_fractions():
     assert differing > len(MEASURES) / 4  # a plain sum would differ
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_any_order_of_topics_gives_equal_means(seed):
     order = random.Random(seed).sample(list(QRELS), len(QRELS))  # noqa: S311

@@ -96,6 +96,7 @@ SCORES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("values", SCORES, ids=str)
 def test_scores_rank_equally_in_every_form(values, tmp_path):
@@ -206,6 +207,7 @@ def test_positions_beyond_any_text_are_rejected(side, column, value):
         ir_graded.evaluate("MAgP", rows["qrels"], rows["run"])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_sums_of_lengths_do_not_overflow():
     """2^15 articles of 2^49 positions each exceed 64 bits."""

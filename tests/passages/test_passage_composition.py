@@ -223,6 +223,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_equal_scores(form, expected):
     """One form for both sides, and each side with pandas; with and without measures of other providers."""

@@ -261,6 +261,7 @@ def test_the_message_names_the_measure(measure):
         assert measure in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["start", "length"])
 def test_measures_of_documents_ignore_one_column_alone(column):
     """It may be the length of a document, for example."""

@@ -35,12 +35,14 @@ def test_the_reference_equals_values_by_hand():
 CHOSEN = st.lists(cases.parameters(), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @examples(100)
 @given(qrels=cases.qrels(), run=cases.runs(), chosen=CHOSEN)
 def test_measures_equal_the_reference(qrels, run, chosen):
     cases.assert_equal_the_reference(chosen, qrels, run)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(
     qrels=cases.qrels(6, topics=["1"], levels=(1, 1, 2), min_length=1),
@@ -78,6 +80,7 @@ def test_the_random_tables_tell_measures_apart():
     assert all(value > 0 for topic, value in found["MAgP"].items() if topic != "0")
 
 
+@pytest.mark.slow
 def test_tables_with_thousands_of_passages_in_one_article_are_scored():
     """One article with thousands of spans makes long scans; many articles have one span."""
     random = np.random.default_rng(0)

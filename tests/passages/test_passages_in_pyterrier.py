@@ -98,6 +98,7 @@ def test_an_experiment_gives_the_means(expected):
     assert_means(experiment(), expected)
 
 
+@pytest.mark.slow
 def test_measures_with_ranks_of_rows_have_their_own_columns():
     found = experiment(eval_metrics=["RR(ranks='rows')", "Q(ranks='rows')@10"])
     given = frame("qrels", QRELS), {"first": frame("run", FIRST)}

@@ -94,6 +94,7 @@ def compare_with_the_reference(seed):
             assert low <= found[measure][topic] <= high, (seed, measure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 60, 6))
 def test_every_measure_equals_the_reference(first):
     for seed in range(first, first + 6):
@@ -146,6 +147,7 @@ def compare_over_intents_with_the_reference(seed):
         assert found[measure]["1"] == pytest.approx(expected, abs=1e-12), (seed, measure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 60, 6))
 def test_every_measure_over_intents_equals_the_reference(first):
     for seed in range(first, first + 6):

@@ -335,6 +335,7 @@ def test_the_title_has_names_and_scores():
     assert title == "topic 1, article a, rank 2\nP 0.300, R 0.375, F(beta=0.25) 0.304"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [3.3, 7])
 @pytest.mark.parametrize("name", PICTURES)
 def test_all_text_is_visible_and_separate_at_the_widths_of_a_paper(name, width):
@@ -400,6 +401,7 @@ def test_a_strip_is_saved_without_a_warning(format):
         assert target.tell() > 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["$\\frac{$", "a\nb", "<script>x</script>", "\"'&", "{0}%s", "ü" * 500, ""])
 def test_unusual_ids_are_shown_unchanged(name):
     whole = {"query_id": [name], "doc_id": [name], "start": [0], "length": [5]}

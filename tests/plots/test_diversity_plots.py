@@ -109,6 +109,7 @@ def test_coverage_of_a_run_that_covers_nothing_is_zero():
     assert {height for _, height in steps(line)} == {0}
 
 
+@pytest.mark.slow
 def test_groups_show_the_target_and_the_shares_that_gf_compares():
     found = shown()
     figure = plots.groups(found, names=["small", "large"])
@@ -183,6 +184,7 @@ def test_cutoffs_are_means_of_each_run_in_order():
         plots.cutoffs(scores, "AP")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_cutoffs_may_be_budgets():
     qrels = QRELS.assign(start=0, length=10)

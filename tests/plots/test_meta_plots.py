@@ -81,6 +81,7 @@ def assert_legend_outside(figure, legends):
     assert figure.bbox.y0 - 1 <= box.y0
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("count", [1, 3, 9])
 @pytest.mark.parametrize("width", [3.3, 7.0])
@@ -106,6 +107,7 @@ def test_lines_differ_with_and_without_colour(draw, make):
     assert {to_hex(line.get_color()).upper() for line in lines} <= set(style.COLOURS)
 
 
+@pytest.mark.slow
 @EACH
 def test_plots_use_the_given_axes(draw, make):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
@@ -144,6 +146,7 @@ def test_the_threshold_is_drawn_once(draw, make):
     assert heights == [0.05]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 9, 60])
 def test_significance_matrix_draws_one_cell_per_pair(count):
     figure = plots.significance_matrix(*significance(count))

@@ -94,6 +94,7 @@ def test_deep_rankings_have_a_logarithmic_axis():
     assert explained("Q").plot().axes[0].get_xscale() == "linear"
 
 
+@pytest.mark.slow
 def test_an_empty_profile_has_a_note():
     figure = explained("Q", {"1": {"x": 1.0}}).plot()
     figure.draw_without_rendering()
@@ -109,6 +110,7 @@ def test_a_profile_uses_the_given_axes():
         explained("Q").plot("here")
 
 
+@pytest.mark.slow
 def test_long_names_and_names_with_formulas_are_drawn():
     found = ir_graded.explain(
         "NCU(stop='rb',gains={1:1.5,2:2.5,3:3.5},gamma=0.75)", {"$x$": {"a": 3}}, {"$x$": {"a": 1.0}}, "$x$"

@@ -71,6 +71,7 @@ def test_a_rank_below_the_depth_is_a_number():
     assert "2" in [text.get_text() for text in axes.texts]
 
 
+@pytest.mark.slow
 def test_empty_lists_and_unjudged_documents_are_drawn():
     for first, second in (({"2": {"x": 1.0}}, {"2": {"x": 1.0}}), ({"1": {"x": 1.0}}, {"1": {"y": 1.0}})):
         qrels = QRELS | {"2": {"z": 1}}

@@ -85,6 +85,7 @@ def test_differences_of_few_and_many_topics_are_drawn(topics):
     assert len(svg(figure)) < 300_000
 
 
+@pytest.mark.slow
 def test_differences_of_long_unusual_names_are_drawn():
     names = ("$x$ " + "very long name " * 5, "b\nc")
     assert_within(plots.differences(scores_of(runs=names), "Q", *names))
@@ -178,6 +179,7 @@ def test_unjudged_of_many_runs_is_drawn_as_a_table(runs):
     assert ax.texts[0].get_text() == "5"
 
 
+@pytest.mark.slow
 def test_unjudged_of_a_run_without_documents_is_drawn():
     found = shares(7)
     found.share[3] = np.nan
@@ -203,6 +205,7 @@ def test_svg_is_reproducible_and_needs_no_network():
     assert "date" not in first
 
 
+@pytest.mark.slow
 def test_results_have_plot_methods():
     covid = covid_sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:2]}

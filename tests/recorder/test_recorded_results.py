@@ -157,6 +157,7 @@ def test_checksums_notice_labels_and_numbers_that_are_not_finite():
     assert checksum([1.0, np.nan]).equals(checksum([1.0, np.nan]))
 
 
+@pytest.mark.slow
 def test_the_recorder_uses_the_public_interface_alone():
     modules = set()
     for path in HERE.rglob("*.py"):

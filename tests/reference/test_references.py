@@ -13,6 +13,7 @@ from reference.tie_cases import IDS, VARIANTS, case, random_case, random_paramet
 # --------------------------------------------------------------------------------------------------- ties
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ties_large.MEASURES)
 def test_closed_form_of_ties_equals_the_mean_over_all_orders(variant):
     rng = rng_of(variant)

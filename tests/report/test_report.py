@@ -152,6 +152,7 @@ def test_the_p_values_are_those_of_differences_and_of_tables(tmp_path):
     assert len(signs) == significant + 2  # caption
 
 
+@pytest.mark.slow
 def test_a_page_of_too_few_topics_claims_no_significance(tmp_path):
     with pytest.warns(ir_graded.CoverageWarning, match=r"on 3 topics \(p >= 0\.25\)"):
         text = made(tmp_path, ["Q"], baseline="one")
@@ -181,6 +182,7 @@ def test_significant_differences_are_marked(tmp_path):
     assert ">+0.0000, p = 1.000<" in text
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed_and_makes_no_request(tmp_path):
     found = Page(made(tmp_path, baseline="one"))
     ids = [attrs["id"] for _, attrs in found.tags if "id" in attrs]
@@ -352,6 +354,7 @@ def test_the_command_writes_the_page_which_shows_the_command(folder):
     assert (folder / "page.html").read_bytes() == first
 
 
+@pytest.mark.slow
 def test_a_title_is_the_heading_of_the_page(folder, tmp_path):
     arguments = ["report", "qrels.txt", *RUNS, "-m", "Q", "-B", "9", "--html", "page.html"]
     CliRunner().invoke(commands, [*arguments, "--title", "Runs of <May>"], catch_exceptions=False)
@@ -377,6 +380,7 @@ def test_unjudged_documents_are_in_the_order_of_the_leaderboard(tmp_path):
     assert [table for table in tables if table] == [["b", "A", "c"], ["b", "A", "c"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baseline", ["two", "two.txt", "runs/two.txt"])
 def test_the_baseline_may_be_named_without_its_ending(folder, baseline):
     (folder / "runs").mkdir()
@@ -408,6 +412,7 @@ def test_weights_of_topics_change_means_and_tests(tmp_path):
     assert "tied for first" not in text[: text.index("<script")]
 
 
+@pytest.mark.slow
 def test_overlap_with_the_baseline_is_a_column(tmp_path):
     """Over the topics of the qrels that both runs have; a wrong score elsewhere has no effect."""
     runs = {**RUNS, "none": {"4": {"a": 1.0}, "1": {}, "2": {"x": 1.0}}, "base": {"1": RUNS["one"]["1"]}}
@@ -426,6 +431,7 @@ def test_overlap_with_the_baseline_is_a_column(tmp_path):
     assert (found["base"], found["none"]) == ("", "no shared topic")
 
 
+@pytest.mark.slow
 def test_runs_that_are_read_once_have_an_overlap(tmp_path):
     rows = [
         ScoredDoc(topic, doc, score) for topic, docs in RUNS["two"].items() for doc, score in docs.items()
@@ -469,6 +475,7 @@ def test_lists_hold_levels_and_contributions(tmp_path):
     assert lists["judged"][0] == [[level, counts[level]] for level in (2, 1, 0)]
 
 
+@pytest.mark.slow
 def test_pairs_have_the_interval_of_the_t_test(tmp_path):
     covid = covid_sample()
     runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1")}
@@ -519,6 +526,7 @@ def test_ties_are_the_span_of_the_mean(tmp_path):
     assert data["ties"] == [[0.25], [0]]
 
 
+@pytest.mark.slow
 def test_texts_of_topics_and_documents_are_shown(tmp_path):
     frame = pd.DataFrame({"query_id": [1, 2], "text": ["first  question", "x" * 400]})
     documents = {"a": "a text", "nowhere": "another text"}
@@ -561,6 +569,7 @@ def test_texts_that_cannot_be_read_are_rejected(tmp_path, queries, words):
         made(tmp_path, queries=queries)
 
 
+@pytest.mark.slow
 def test_texts_are_in_columns_of_any_usual_name(tmp_path):
     for of_id, of_text in (("docno", "body"), ("doc_id", "title")):
         documents = pd.DataFrame({of_id: ["a"], of_text: ["a text"]})
@@ -602,6 +611,7 @@ def test_levels_with_fractions_and_texts_in_files_are_shown(tmp_path):
     assert data["queries"] == ["first question", "a b", ""]
 
 
+@pytest.mark.slow
 def test_the_call_on_the_page_names_what_was_given(tmp_path):
     for name, run in RUNS.items():
         rows = (f"{topic} Q0 {doc} 0 {score} t\n" for topic, of in run.items() for doc, score in of.items())
@@ -630,6 +640,7 @@ def test_pages_of_scores_have_no_lists(tmp_path):
     assert np.array(data["scores"]) == pytest.approx(scores.values, abs=6e-6)
 
 
+@pytest.mark.slow
 def test_the_script_reads_the_values_that_the_page_has(tmp_path):
     """A value under another name would be missing from a view."""
     script = page._template("page.js")
@@ -663,6 +674,7 @@ def test_intervals_and_tests_of_the_views_are_those_of_the_functions(tmp_path):
     np.testing.assert_allclose(data["weights"], [*weights.values()], atol=6e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("baseline", "pairs"), [(None, ("one", "two")), ("two", ("one", "two")), ("one", ("two", "one"))]
 )
@@ -687,6 +699,7 @@ def test_the_best_run_is_drawn_against_the_baseline_or_the_second_best(tmp_path,
     assert alone.compared_runs(0) is None
 
 
+@pytest.mark.slow
 def test_each_measure_has_its_meaning_source_and_provider(tmp_path):
     length = ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")
     said = re.sub(r"\s+", " ", html.unescape(made(tmp_path, ["Q", "AP", "NumRet", length])))

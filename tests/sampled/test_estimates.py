@@ -199,6 +199,7 @@ def test_estimates_and_standard_errors_equal_the_reference(seed):
 # --------------------------------------------------------------------------------- influences, simulation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(50))
 def test_influences_are_the_derivatives_by_the_weights(seed):
     rng = random.Random(seed)  # noqa: S311

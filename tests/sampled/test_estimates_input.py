@@ -297,6 +297,7 @@ def test_the_command_rejects_other_measures(capsys, files):
 # --------------------------------------------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Dropped rows:ir_graded.SampledJudgmentsWarning")
 def test_a_file_of_prels_is_read_with_methods(tmp_path):
     path = tmp_path / "web.prels"

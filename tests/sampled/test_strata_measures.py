@@ -80,6 +80,7 @@ def test_complete_judgments_give_the_measures_themselves():
         assert np.abs(first - second).max() < most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
 def test_measures_equal_the_reference(seed):
     rng = np.random.default_rng(seed)

@@ -115,6 +115,7 @@ def intents(**changed):
     return pd.DataFrame(columns | changed)
 
 
+@pytest.mark.slow
 def test_further_columns_count_where_a_measure_uses_them():
     run = {"1": {"a": 1.0, "b": 2.0}}
 

@@ -228,6 +228,7 @@ def test_the_command_rejects_other_files(run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_intents_of_the_command_are_an_option_of_the_signature(run, tmp_path):
     (tmp_path / "i.txt").write_text("1 x a 2\n1 x b 1\n1 y b 1\n2 x d 1\n2 y e 1\n")
@@ -242,6 +243,7 @@ def test_intents_of_the_command_are_an_option_of_the_signature(run, tmp_path):
     assert [row.split(",")[0] for row in out.splitlines() if ",differs," in row] == ["qrels", "score"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["csv", "tsv", "table", "markdown", "jsonl", "latex"])
 @pytest.mark.usefixtures("files")
 def test_the_signature_is_printed_where_it_cannot_break_a_reader(run, output):

@@ -60,6 +60,7 @@ def scored(qrels, rows, size, **sizes):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("piece", SIZES)
 @pytest.mark.parametrize("longest", SIZES)
@@ -67,6 +68,7 @@ def test_batches_and_pieces_of_any_size_give_the_scores_of_one_machine(size, pie
     same(scored(QRELS, ROWS, size, piece=piece, longest=longest), expected())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("longest", "held"), [(3, 4), (20, 21), (1 << 10, 100)])
 def test_a_long_topic_holds_no_more_rows_than_allowed(monkeypatch, longest, held):
     sizes = []

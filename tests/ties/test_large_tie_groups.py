@@ -31,6 +31,7 @@ def collection(*parts, above=(2, 0, 1)):
     return qrels, groups
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [(FEW_STOP,), (MOST_STOP, FEW_STOP), (ONE_IS_BEST, MOST_STOP), (ALL_ALIKE,)],
@@ -55,6 +56,7 @@ def test_large_groups_have_the_scores_of_the_reference(monkeypatch, name, params
     assert found == pytest.approx(wanted, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [400, 1000])
 def test_a_step_for_each_place_gives_the_means_of_a_step_for_each_document(monkeypatch, n):
     levels = np.random.default_rng(n).choice([1, 5, 9], n - 10, p=[0.1, 0.1, 0.8]).tolist()

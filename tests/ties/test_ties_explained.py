@@ -11,6 +11,7 @@ QRELS = {"1": {"a": 2, "b": 1, "c": 0, "d": -1, "e": 1}}
 RUN = {"1": {"e": 2.0, "a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "x": 1.0, "y": 0.0}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [*VARIANTS, *FURTHER])
 def test_contributions_of_tie_groups_sum_to_the_score(variant):
     rng = rng_of(f"explained {variant}")

@@ -34,6 +34,7 @@ RUN = {"1": {"a": 1.0, "b": 1.0, "c": 1.0, "x": 1.0}, "2": {"y": 3.0, "a": 2.0}}
 # ------------------------------------------------------------------------------------- worked examples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("topic", "rows"), [(EXAMPLE_A, OF_EXAMPLE_A), (EXAMPLE_B, OF_EXAMPLE_B)])
 def test_worked_examples_have_their_values(topic, rows):
     for name, params, *values in rows:
@@ -75,6 +76,7 @@ def test_names_of_documents_matter_only_for_doc_id(variant):
             assert again[measure] == pytest.approx(found[measure], rel=0, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["doc_id", *HOW])
 def test_identities_between_measures_hold(how):
     rng = rng_of(f"identities {how}")

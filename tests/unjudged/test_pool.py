@@ -163,6 +163,7 @@ def call(capsys, tmp_path, monkeypatch):
     return printed
 
 
+@pytest.mark.slow
 def test_formats_hold_the_pool(call):
     runs = random_runs(12)
     expected = ir_graded.pool(runs, 4, rng=2)

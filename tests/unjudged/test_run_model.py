@@ -311,6 +311,7 @@ def test_equal_runs_are_not_settled():
     assert (row.difference, row.low, row.high, row.settled) == (0, 0, 0, False)
 
 
+@pytest.mark.slow
 def test_differences_need_two_samples():
     qrels, runs = hidden(runs=10)
     found = ir_graded.score_intervals("nDCG@10", qrels, runs, n_samples=1, model="runs")
@@ -345,6 +346,7 @@ def test_wrong_models_few_labels_and_few_runs():
         ir_graded.score_intervals("P@5", only, runs, model="runs")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_fewer_than_ten_runs_cause_a_warning():
     qrels, runs = hidden(runs=9)

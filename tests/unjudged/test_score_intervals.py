@@ -253,6 +253,7 @@ def test_result_depends_only_on_the_seed(monkeypatch):
         assert_same(ask(rng=4), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_bin")
 def test_form_and_order_of_the_input_make_no_difference():
     qrels, runs = random_input(3)

@@ -42,6 +42,7 @@ def test_both_intervals_are_shown_separately(tmp_path):
     assert "n_samples=30, depth=10" in page
 
 
+@pytest.mark.slow
 def test_without_samples_nothing_is_imputed(tmp_path):
     pytest.importorskip("jinja2")
     page, *_ = page_of(tmp_path)
