@@ -123,10 +123,11 @@ def peers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
-    """Run the longest tests: simulations, all real runs, thousands of random cases; twelve minutes."""
+    """Run the longest tests: simulations, all real runs, thousands of random cases; needs Java."""
     session.install("-e", ".[spark,test]", *group("spark"))
     session.run("python", "-c", "import grpc, pyspark")  # without them, some would be skipped
-    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", "-m", "release", *session.posargs)
+    tests = ("-m", "release or hypothesis", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests)
 
 
 @nox.session(default=False)

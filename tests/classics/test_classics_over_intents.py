@@ -188,7 +188,7 @@ def test_random_topics_equal_the_reference(name, batches):
     assert len(seen) > 5 * batches or name in {"P_IA", "StRecall"}
 
 
-@pytest.mark.parametrize("batches", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("batches", [12, pytest.param(60, marks=pytest.mark.release)])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_mean_over_orders_equals_brute_force(name, batches):
     rng = random.Random(f"ties {name}")  # noqa: S311

@@ -25,7 +25,7 @@ def test_intervals_cover_the_scores_with_hidden_judgments_of_one_team():
     assert (np.abs(imputed) < np.abs(zero))[:3].all()
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("design", coverage.DESIGNS)
 def test_the_bundled_sample_has_the_coverage_in_the_guide(design):
     qrels, runs = coverage.collection("sample")

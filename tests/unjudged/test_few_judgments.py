@@ -34,7 +34,7 @@ def test_pool_order_goes_by_best_rank():
     assert order[3:] == [("1", "w"), ("1", "z")]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_bundled_sample_has_the_figures_of_the_page():
     title, labels, _, _, read = few.COLLECTIONS["sample"]
     found = np.array(list(few.simulated(*read(), labels, 3))).mean(axis=0)

@@ -19,7 +19,7 @@ def test_the_page_has_all_collections_and_orders():
     assert rows == [(title, *one) for title, _ in orders.COLLECTIONS.values() for one in of_each]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @pytest.mark.parametrize("policy", orders.POLICIES)
 def test_each_order_reveals_all_documents_once(policy):
