@@ -27,7 +27,7 @@ def spark(tmp_path_factory):
             SparkSession.builder.master("local[2,2]")  # a task may fail once
             .appName("ir_graded")
             .config("spark.ui.enabled", "false")
-            # Most code of Java runs too seldom here to repay its second compiler, which takes half of the time.
+            # Most code runs too seldom here to repay the second compiler of Java.
             .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .config("spark.sql.shuffle.partitions", "4")
             # Otherwise small data are joined into one partition with all topics.
