@@ -162,7 +162,7 @@ def test_gains_equal_but_for_rounding_are_equal():
 # ------------------------------------------------------------------------------------------ reference
 
 
-@pytest.mark.parametrize("batches", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("batches", [3, pytest.param(20, marks=pytest.mark.release)])
 @pytest.mark.parametrize("name", NAMES)
 def test_random_topics_equal_the_reference(name, batches):
     rng = random.Random(f"intents {name}")  # noqa: S311

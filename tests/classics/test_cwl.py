@@ -132,7 +132,7 @@ def in_order(how, levels, scores):
 
 
 @each_measure
-@pytest.mark.parametrize("batches", [6, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("batches", [6, pytest.param(32, marks=pytest.mark.release)])
 @pytest.mark.parametrize("how", ["doc_id", "optimistic", "pessimistic"])
 def test_scores_equal_the_reference(name, how, batches):
     rng = random.Random(f"{name} {how}")  # noqa: S311

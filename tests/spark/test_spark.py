@@ -178,7 +178,9 @@ def small_batches(spark):
 
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("broadcast", [True, False])
-@pytest.mark.parametrize("longest", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "longest", [7, *(pytest.param(size, marks=pytest.mark.release) for size in (1, 1000))]
+)
 def test_topics_longer_than_the_limit_score_as_on_one_machine(spark, broadcast, longest):
     """Scores tie in nearly all topics: the ranks are those of Spark's sort."""
     qrels, rows = collection(11)
@@ -380,7 +382,7 @@ def test_no_rows_are_one_empty_run_or_rejected_if_rows_name_their_run(spark):
         evaluate("Q", judged, ranked.limit(0))
 
 
-@pytest.mark.parametrize("broadcast", [True, False])
+@pytest.mark.parametrize("broadcast", [pytest.param(True, marks=pytest.mark.release), False])
 def test_duplicates_are_reported_once(spark, broadcast):
     judged, ranked = frames(spark, [("1", "a", 1), ("1", "b", 0)], [("one", "1", "a", 1.0)])
     cases = {
@@ -400,7 +402,7 @@ def test_duplicates_are_reported_once(spark, broadcast):
             evaluate("Q", *given, broadcast=broadcast).collect()
 
 
-@pytest.mark.parametrize("broadcast", [True, False])
+@pytest.mark.parametrize("broadcast", [pytest.param(True, marks=pytest.mark.release), False])
 def test_errors_of_a_row_stop_the_job(spark, broadcast):
     qrels, rows = collection(6)
     judged, ranked = frames(spark, qrels, rows)

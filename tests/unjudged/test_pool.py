@@ -37,7 +37,7 @@ def documents(table):
     return list(zip(table["query_id"], table["doc_id"], strict=True))
 
 
-SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(250)]
+SEEDS = [pytest.param(seed, marks=[pytest.mark.release] if seed >= 60 else []) for seed in range(250)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
