@@ -123,7 +123,7 @@ def peers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
-    """Run the longest tests: simulations, all real runs, thousands of random cases; needs Java."""
+    """Run the longest tests: simulations, all real runs, many random cases; needs Java."""
     session.install("-e", ".[spark,test]", *group("spark"))
     session.run("python", "-c", "import grpc, pyspark")  # without them, some would be skipped
     tests = ("-m", "release or hypothesis", *session.posargs)

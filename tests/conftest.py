@@ -42,8 +42,8 @@ NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 
 #: Cases that are kept of a long table, and the longest table or parameter of which each value is kept.
 FEW, TABLE = 4, 16
-#: Examples that Hypothesis draws, at most: without slow tests, without those for a release, in any other run.
-ESSENTIAL, EACH_CHANGE, ALL = 8, 12, 40
+#: Examples that Hypothesis draws, at most: in a run that leaves out some tests by marker, and in any other.
+EXAMPLES = {True: 8, False: 40}
 
 
 # Otherwise each process of a test would compile the package again, and each worker would rewrite the tests.
@@ -53,8 +53,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 def pytest_configure(config):
     # A busy machine may be slow to run or to draw an example.
-    markers = config.option.markexpr
-    examples = ESSENTIAL if markers.startswith("not") else EACH_CHANGE if "not release" in markers else ALL
+    examples = EXAMPLES["not" in config.option.markexpr.split()]
     checks = [HealthCheck.too_slow]
     settings.register_profile("tests", max_examples=examples, deadline=None, suppress_health_check=checks)
     settings.load_profile("tests")

@@ -9,7 +9,7 @@ import ir_graded
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures.classic import CLASSICS, scorer_of
 
-SEEDS = range(4)
+SEEDS = range(6)
 #: The levels that occur; gdeval takes none above 4.
 LEVELS, GDEVAL_LEVELS = [-2, -1, 0, 0, 1, 1, 2, 3, 5], [-2, -1, 0, 0, 1, 2, 3, 4]
 

@@ -124,7 +124,6 @@ def reference_of_some(chosen, qrels, run, topics):
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scale", cases.SCALES)
 @pytest.mark.parametrize("seed", range(10))
 def test_small_collections_score_like_the_reference(seed, scale):

@@ -26,7 +26,6 @@ def assert_equal_the_reference(seed):
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 
 
-@pytest.mark.slow
 def test_random_topics():
     assert_equal_the_reference(0)
 

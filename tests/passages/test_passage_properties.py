@@ -39,7 +39,6 @@ def assert_the_same(chosen, qrels, run, *others):
         assert scored == expected
 
 
-@pytest.mark.slow
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN)
 def test_every_score_is_between_0_and_1(qrels, run, chosen):
@@ -48,7 +47,6 @@ def test_every_score_is_between_0_and_1(qrels, run, chosen):
         assert all(0 <= value <= 1 for value in by_topic.values())
 
 
-@pytest.mark.slow
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN, ORDERS, ORDERS)
 def test_the_order_of_rows_does_not_matter(qrels, run, chosen, of_qrels, of_run):
@@ -71,14 +69,12 @@ def split(rows, cuts, order):
 CUTS = st.lists(st.integers(0, 9), max_size=24)
 
 
-@pytest.mark.slow
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN, CUTS, CUTS, ORDERS)
 def test_splitting_passages_changes_nothing(qrels, run, chosen, of_qrels, of_run, order):
     assert_the_same(chosen, qrels, run, (split(qrels, of_qrels, order), split(run, of_run, order)))
 
 
-@pytest.mark.slow
 @examples(60)
 @given(cases.qrels(), cases.runs(), CHOSEN, ORDERS)
 def test_rows_without_text_change_nothing(qrels, run, chosen, order):
@@ -90,7 +86,6 @@ def test_rows_without_text_change_nothing(qrels, run, chosen, order):
     assert_the_same(chosen, qrels, run, (more, shuffled(run + empty_run, order)))
 
 
-@pytest.mark.slow
 @examples(50)
 @given(
     qrels=cases.qrels(),
@@ -135,7 +130,6 @@ def whole(kind, dicts, pieces):
     return cases.frame(kind, rows)
 
 
-@pytest.mark.slow
 @examples(50)
 @given(
     qrels=measure_cases.qrels_for_pytrec_eval(),
@@ -158,7 +152,6 @@ def test_whole_articles_give_ap_precision_and_recall(qrels, run, rel, cutoff, be
         measure_cases.assert_same_scores(found[str(measure)], expected[str(theirs)])
 
 
-@pytest.mark.slow
 @examples(30)
 @given(qrels=measure_cases.qrels_for_pytrec_eval(), run=measure_cases.runs())
 def test_the_mean_over_whole_articles_equals_map(qrels, run):
