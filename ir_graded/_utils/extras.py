@@ -9,13 +9,24 @@ from typing import Any
 
 from ir_graded.errors import GradedError
 
+#: The extra that installs each optional library.
+EXTRAS = {
+    "jinja2": "report",
+    "lxml": "xml",
+    "markupsafe": "report",
+    "matplotlib": "plot",
+    "scipy": "meta",
+    "threadpoolctl": "meta",
+}
 
-def extra(module: str, name: str) -> Any:
+
+def extra(module: str) -> Any:
     """Import a module of an optional library. Raises GradedError with the extra if it is not installed."""
     try:
         return import_module(module)
     except ImportError:
-        raise GradedError(f"this feature requires {module.partition('.')[0]}: {install_hint(name)}") from None
+        library = module.partition(".")[0]
+        raise GradedError(f"this feature requires {library}: {install_hint(EXTRAS[library])}") from None
 
 
 def install_hint(name: str) -> str:

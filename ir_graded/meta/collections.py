@@ -88,7 +88,7 @@ def _reml(y: Floats, v: Floats) -> float:
     high = float(np.var(y, ddof=1))
     while excess(high) > 0:
         high *= 2
-    return float(extra("scipy.optimize", "meta").brentq(excess, 0.0, high, xtol=1e-18, rtol=1e-15))
+    return float(extra("scipy.optimize").brentq(excess, 0.0, high, xtol=1e-18, rtol=1e-15))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -394,7 +394,7 @@ class _Effects:
 
     def random(self, pooled: RandomEffects, alpha: float) -> tuple[dict[str, float], dict[str, float]]:
         """Return the columns of the random effects, and those of the summary."""
-        special, f = extra("scipy.special", "meta"), len(self.y) - 1
+        special, f = extra("scipy.special"), len(self.y) - 1
         p = 2 * special.stdtr(f, -abs(pooled.mu) / pooled.se)
         next_one = _interval(pooled.mu, np.sqrt(pooled.tau2 + pooled.se**2), f, alpha)
         row = {**self._named(pooled.mu), **_interval(pooled.mu, pooled.se, f, alpha), "p": p, "weight": 1.0}
@@ -409,5 +409,5 @@ class _Effects:
 
 
 def _interval(value: float, se: float, degrees: float, alpha: float) -> dict[str, float]:
-    width = -extra("scipy.special", "meta").stdtrit(degrees, alpha / 2) * se
+    width = -extra("scipy.special").stdtrit(degrees, alpha / 2) * se
     return {"se": float(se), "low": float(value - width), "high": float(value + width)}

@@ -174,7 +174,7 @@ class Differences(Result):
         return self.difference + self._half_width(self.tests)
 
     def _half_width(self, tests: int | Ints) -> Floats:
-        stdtrit = extra("scipy.special", "meta").stdtrit
+        stdtrit = extra("scipy.special").stdtrit
         return np.asarray(-stdtrit(self.effective_topics - 1, self._tail / tests) * self.se)
 
     @property
@@ -228,7 +228,7 @@ class Differences(Result):
             detectable_deviations(topics, self.alpha / number, alternative)
             for topics, number in cases.T.tolist()
         ]
-        beyond = float(extra("scipy.special", "meta").ndtri(0.8)) * np.nan_to_num(self.se)
+        beyond = float(extra("scipy.special").ndtri(0.8)) * np.nan_to_num(self.se)
         found = np.maximum(np.array(deviations)[case.reshape(-1)] * self._sd, self.tolerance + beyond)
         # One topic with nearly all the weight shows no deviation.
         return np.where(self.effective_topics < 2, np.nan, found)  # noqa: PLR2004
@@ -499,7 +499,7 @@ def _student(given: Comparisons) -> tuple[Floats, Floats, Floats]:
 def _student_p(given: Comparisons, side: str) -> Floats:
     mean, error, effective = _student(given)
     t = studentised(mean, error)
-    stdtr = extra("scipy.special", "meta").stdtr
+    stdtr = extra("scipy.special").stdtr
     if side == "two-sided":
         p = 2 * stdtr(effective - 1, -np.abs(t))
     else:

@@ -215,5 +215,5 @@ def _change(z: Floats, weights: Floats, alpha: float) -> list[float]:
     """Return the mean of differences with the ends of Student's interval."""
     _, (se,), topics = mean_and_error(z[np.newaxis], weights)
     mean = float(means_over_topics(z, weights))
-    width = float(-extra("scipy.special", "meta").stdtrit(topics - 1, alpha / 2) * se)
+    width = float(-extra("scipy.special").stdtrit(topics - 1, alpha / 2) * se)
     return [mean, mean - width, mean + width]

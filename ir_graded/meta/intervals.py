@@ -273,7 +273,7 @@ def prediction_powered(
     of_model = weight**2 * F.var(axis=2, ddof=one if power_tuning else 0) / N
     of_rest, of_labels = (values.var(axis=2, ddof=one) / n for values in (rest, Y))
     se, human_se = np.sqrt(of_model + of_rest), np.sqrt(of_labels)
-    special, level = extra("scipy.special", "meta"), (1 + confidence) / 2
+    special, level = extra("scipy.special"), (1 + confidence) / 2
     human_q = float(special.stdtrit(n - 1, level) if quantile == "t" else special.ndtri(level))
     q = human_q
     if power_tuning and quantile == "t":

@@ -123,7 +123,7 @@ def _replicate_at_place(space: Workspace, place: int) -> Ints:
 
 
 def _t_test(given: PairInput) -> Outcome:
-    stdtr = extra("scipy.special", "meta").stdtr
+    stdtr = extra("scipy.special").stdtr
     asl = given.empty()
 
     def work(block: PairBlock, rows: slice, _: Workspace) -> None:

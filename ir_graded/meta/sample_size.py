@@ -50,7 +50,7 @@ _PRECISION = 1e-14
 
 def power_of_t(noncentrality: float, degrees: int, alpha: float, *, two_sided: bool) -> float:
     """Return the power of a t test, from alpha to 1."""
-    critical = -float(extra("scipy.special", "meta").stdtrit(degrees, alpha / 2 if two_sided else alpha))
+    critical = -float(extra("scipy.special").stdtrit(degrees, alpha / 2 if two_sided else alpha))
     sides = (noncentrality, -noncentrality) if two_sided else (noncentrality,)
     return min(max(sum(float(_t_tail(critical, degrees, side)) for side in sides), alpha), 1.0)
 
@@ -58,7 +58,7 @@ def power_of_t(noncentrality: float, degrees: int, alpha: float, *, two_sided: b
 def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
     """Return the noncentralities with which P(T' > t) is a probability, for t >= 0; NaN where t is NaN."""
     # SciPy's nctdtrinc is exact to four to seven digits only.
-    ndtri = extra("scipy.special", "meta").ndtri
+    ndtri = extra("scipy.special").ndtri
 
     def excess(noncentrality: Floats) -> Floats:
         # Normal deviates of the probabilities are almost linear in the noncentrality.
@@ -90,7 +90,7 @@ def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
 def _t_tail(critical: Any, degrees: int, noncentrality: Any) -> Any:
     """Return P(T' > critical), of numbers or arrays."""
     # The same functions in scipy.stats take a second to import.
-    special = extra("scipy.special", "meta")
+    special = extra("scipy.special")
     large = np.abs(noncentrality) > _LARGE
     with np.errstate(all="ignore"):
         found = special.nctdtr(degrees, -np.where(large, 1.0, noncentrality), -critical)
@@ -104,7 +104,7 @@ def _t_tail(critical: Any, degrees: int, noncentrality: Any) -> Any:
 
 def power_of_f(noncentrality: float, first: int, last: int, alpha: float) -> float:
     """Return the power of an F test, from alpha to 1."""
-    stats = extra("scipy.stats", "meta")
+    stats = extra("scipy.stats")
     if not noncentrality:
         return alpha  # SciPy 1.17 gives a negative probability
     critical = float(stats.f.isf(alpha, first, last))
@@ -256,7 +256,7 @@ class Design:
 
     def width_at(self, topics: int) -> float:
         """Return the expected width of the interval of a mean paired difference."""
-        special = extra("scipy.special", "meta")
+        special = extra("scipy.special")
         f = topics - 1
         bias = np.sqrt(2 / f) * np.exp(special.gammaln(topics / 2) - special.gammaln(f / 2))
         quantile = -special.stdtrit(f, self.alpha / 2)
@@ -300,7 +300,7 @@ class Design:
             return float((one + two * np.sqrt(self.n_runs - 1)) * (self.deviation / difference) ** 2)
         if self.test == "interval" or not self.paired or self.alternative != "two-sided":
             return math.nan
-        z, of_power = extra("scipy.special", "meta").ndtri([1 - self.alpha / 2, self.power])
+        z, of_power = extra("scipy.special").ndtri([1 - self.alpha / 2, self.power])
         return float(((z + of_power) * self.deviation / difference) ** 2 + z**2 / 2)
 
 
@@ -566,7 +566,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
 
 def bias_of_dz(f: Floats) -> Floats:
     """Return Hedges' factor of dz with f degrees of freedom; NaN for one, as Gamma(0) is infinite."""
-    special = extra("scipy.special", "meta")
+    special = extra("scipy.special")
     with np.errstate(invalid="ignore"):
         bias = np.exp(special.gammaln(f / 2) - special.gammaln((f - 1) / 2)) / np.sqrt(f / 2)
     return np.where(f > 1, bias, np.nan)

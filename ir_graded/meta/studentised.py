@@ -305,4 +305,4 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 @cache
 def _blas() -> Any:
     """Return the controller of NumPy's library; to find the library takes milliseconds."""
-    return extra("threadpoolctl", "meta").ThreadpoolController()
+    return extra("threadpoolctl").ThreadpoolController()

@@ -166,7 +166,7 @@ def read_submission(path: str | os.PathLike[str], articles: ArticleFiles) -> pd.
     """
     import pandas as pd
 
-    etree = extra("lxml.etree", "xml")
+    etree = extra("lxml.etree")
     if not callable(articles) and not (isinstance(articles, (str, os.PathLike)) and Path(articles).is_dir()):
         raise InputError(
             f"articles={articles!r} is not a directory; give the directory that holds the articles as "

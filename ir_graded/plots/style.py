@@ -67,7 +67,7 @@ _RC = {
 
 def matplotlib() -> Any:
     """Return the matplotlib package. Raises GradedError that names the extra to install."""
-    return extra("matplotlib", "plot")
+    return extra("matplotlib")
 
 
 def label(name: object, max_length: int = _MAX_LABEL_LENGTH) -> str:

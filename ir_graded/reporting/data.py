@@ -59,7 +59,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "sign": None,
     }
     if contents.weights is None:
-        found["t"] = -float(extra("scipy.special", "meta").stdtrit(topics - 1, alpha / 2))
+        found["t"] = -float(extra("scipy.special").stdtrit(topics - 1, alpha / 2))
         found["pairWords"] = (
             "The interval is that of the paired t test for this pair and measure, without correction. Of "
             "many pairs, some seem to differ by chance: the leaderboard and meta.differences correct for it."

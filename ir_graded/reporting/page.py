@@ -148,7 +148,7 @@ def write_report(
 
 
 def _write(path: str | os.PathLike[str], rng: int, collected: Callable[[], Contents]) -> Contents:
-    extra("jinja2", "report")
+    extra("jinja2")
     if isinstance(rng, np.random.Generator):
         raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
     place = check_writable(path)
@@ -159,7 +159,7 @@ def _write(path: str | os.PathLike[str], rng: int, collected: Callable[[], Conte
 
 def render(contents: Contents) -> str:
     """Return the HTML page of a report."""
-    markup = extra("markupsafe", "report").Markup
+    markup = extra("markupsafe").Markup
     script, depths = _template("page.js"), contents.unjudged.depths if contents.unjudged else ()
     text: str = (
         _environment()
@@ -189,7 +189,7 @@ def render(contents: Contents) -> str:
 @cache
 def _environment() -> Any:
     """Return the environment of the page, which keeps the compiled template."""
-    jinja2 = extra("jinja2", "report")
+    jinja2 = extra("jinja2")
     return jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,

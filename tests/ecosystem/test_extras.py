@@ -1,25 +1,34 @@
 """Optional libraries, which only some features need."""
 
 import json
+import re
 import sys
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from ir_graded._utils.extras import extra, install_hint
+from ir_graded._utils.extras import EXTRAS, extra, install_hint
 from ir_graded.errors import GradedError
 
 
 def test_an_installed_library_is_imported():
-    assert extra("os.path", "any") is sys.modules["os.path"]
+    assert extra("os.path") is sys.modules["os.path"]
 
 
-def test_a_missing_library_is_named_with_its_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(GradedError, match=r"this feature requires scipy: pip install 'ir-graded\[meta\]"):
-        extra("scipy.stats", "meta")
+@pytest.mark.parametrize(("library", "name"), EXTRAS.items())
+def test_a_missing_library_is_named_with_its_extra(monkeypatch, library, name):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(GradedError) as error:
+        extra(library)
+    assert str(error.value) == f"this feature requires {library}: {install_hint(name)}"
+
+
+@pytest.mark.parametrize(("library", "name"), EXTRAS.items())
+def test_the_extra_requires_the_library(library, name):
+    required = library.replace("markupsafe", "jinja2")  # which requires it
+    assert any(re.match(rf"{required}\b.*extra == .{name}\b", line) for line in requires("ir-graded"))
 
 
 @pytest.mark.parametrize(
