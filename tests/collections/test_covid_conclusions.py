@@ -1,6 +1,7 @@
 """Conclusions about the runs of TREC-COVID: significant differences and systems tied for first."""
 
 import pytest
+from collections_data import needs_shared_data
 
 import ir_graded
 from ir_graded import meta
@@ -16,7 +17,7 @@ def test_all_runs_of_the_sample_differ_from_the_weakest():
 
 @pytest.mark.release
 @pytest.mark.filterwarnings("ignore:Run .* lacks 1 of the 50 topics")
-@pytest.mark.skipif(not real.SHARED.is_dir(), reason="needs the collections in ../shared/data")
+@needs_shared_data
 def test_round_5_has_the_significant_runs_and_ties_of_the_specification():
     scores = ir_graded.evaluate("Q P+ nDCG@10 AP RR", real.covid_qrels(5), real.covid_round_5())
     [baseline] = [run for run in scores.runs if "BRPHJ_bert" in run]

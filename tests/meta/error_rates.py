@@ -19,6 +19,7 @@ if __name__ == "__main__":
 
 import ir_graded
 from ir_graded import meta
+from tests.collections_data import ROOT
 from tests.recorder import real
 
 RUNS, BETTER, ALPHA, B = 20, 9, 0.05, 1999
@@ -59,7 +60,7 @@ def round_5(measure):
 @cache
 def web_2013():
     """Scores of the 34 runs of TREC Web 2013 by AP, shape ``(topics, runs)``."""
-    return np.loadtxt(real.SHARED / "urbano" / "web2013_ap.csv", delimiter=",", skiprows=1)
+    return np.loadtxt(ROOT / "urbano" / "web2013_ap.csv", delimiter=",", skiprows=1)
 
 
 def means(rng, topics, better):
@@ -211,7 +212,7 @@ def main():
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore", ir_graded.CoverageWarning)
-    for name, rows in tables(given.repetitions, real.SHARED.is_dir()).items():
+    for name, rows in tables(given.repetitions, ROOT.is_dir()).items():
         if given.page:
             with (given.page / name).open("w", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows(rows)

@@ -3,17 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+from collections_data import ROOT, needs_shared_data
 
 from ir_graded import meta
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta.collections import RandomEffects
 from ir_graded.meta.sample_size import bias_of_dz
-from tests.recorder.recorder import SHARED
 
 #: Differences of two systems with intervals, as Ranger prints them (section 6.5 of the specification).
-EFFECTS_7 = SHARED / "conclusions" / "effects7.csv"
-EFFECTS_6 = SHARED / "conclusions" / "effects6.csv"
-needs_data = pytest.mark.skipif(not EFFECTS_7.exists(), reason="needs ../shared/data")
+EFFECTS_7 = ROOT / "conclusions" / "effects7.csv"
+EFFECTS_6 = ROOT / "conclusions" / "effects6.csv"
 pytestmark = pytest.mark.filterwarnings("ignore:. collections are too few")
 
 
@@ -62,7 +61,7 @@ def test_random_effects_of_moments_equal_the_formulas():
     assert pooled.se == pytest.approx(np.sqrt(of_knapp_hartung / sum(1 / (v + tau2))), rel=1e-12)
 
 
-@needs_data
+@needs_shared_data
 def test_random_effects_of_seven_collections():
     from scipy.special import ndtri
 
@@ -84,7 +83,7 @@ def test_random_effects_of_seven_collections():
     )
 
 
-@needs_data
+@needs_shared_data
 def test_six_collections_of_the_worked_example():
     table = pd.read_csv(EFFECTS_6)
     found = meta.across_collections(of_moments(table), "old", n_resamples=1000)

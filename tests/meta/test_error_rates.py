@@ -3,9 +3,9 @@
 import math
 
 import pytest
+from collections_data import needs_shared_data
 
 from tests.meta import error_rates
-from tests.recorder import real
 
 pytestmark = [
     pytest.mark.slow,
@@ -13,9 +13,6 @@ pytestmark = [
         "ignore:weights. the effective number", "ignore:the randomisation test cannot"
     ),
 ]
-needs_real_scores = pytest.mark.skipif(
-    not real.SHARED.is_dir(), reason="needs the collections in ../shared/data"
-)
 REPETITIONS = 300
 
 
@@ -25,16 +22,20 @@ def margin(share, repetitions, of_expected=2000):
 
 
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["10 topics", "30 topics", "50 topics"])
-@pytest.mark.parametrize("row", error_rates.EXPECTED, ids=" ".join)
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=[needs_shared_data] if row[0] == "means" else [], id=" ".join(row))
+        for row in error_rates.EXPECTED
+    ],
+)
 def test_error_rates_are_those_of_the_specification(row, at):
-    if row[0] == "means" and not real.SHARED.is_dir():
-        pytest.skip("needs the collections in ../shared/data")
     found = error_rates.rates(*row, error_rates.TOPICS[at], REPETITIONS)
     for (rate, _), expected in zip(found, error_rates.EXPECTED[row][at], strict=True):
         assert rate == pytest.approx(expected, abs=margin(max(expected, 0.02), REPETITIONS))
 
 
-@needs_real_scores
+@needs_shared_data
 @pytest.mark.parametrize(
     ("measure", "topics", "single", "together"),
     [("AP", 10, 0.950, 0.940), ("AP", 50, 0.948, 0.972), ("RR", 10, 0.848, 0.529), ("RR", 50, 0.937, 0.880)],
@@ -51,7 +52,7 @@ def test_weighted_intervals_hold_the_true_difference():
     assert error_rates.weighted_coverage(1, False, 1000) == pytest.approx(0.945, abs=0.03)
 
 
-@needs_real_scores
+@needs_shared_data
 def test_gate_decides_as_often_as_specified():
     lost = error_rates.gate(20, 0.05, 500)
     assert lost["worse"] == pytest.approx(0.29, abs=margin(0.29, 500))

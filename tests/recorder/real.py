@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from tests.collections_data import ranked_runs
-
-from .recorder import SHARED
+from tests.collections_data import ROOT, ranked_runs
 
 Value = TypeVar("Value")
 
@@ -21,7 +19,7 @@ ROBUST = "robust2003"
 
 def covid_qrels(number: int) -> Path:
     """Return the qrels of a round of TREC-COVID."""
-    return SHARED / COVID / "qrels" / f"qrels.covid-round{number}.txt.gz"
+    return ROOT / COVID / "qrels" / f"qrels.covid-round{number}.txt.gz"
 
 
 def covid_round_1() -> dict[str, pl.DataFrame]:
@@ -36,12 +34,12 @@ def covid_round_5() -> dict[str, pl.DataFrame]:
 
 def covid_raw() -> list[Path]:
     """Return the 28 runs of round 5 as submitted."""
-    return sorted((SHARED / COVID / "round5.raw").iterdir())
+    return sorted((ROOT / COVID / "round5.raw").iterdir())
 
 
 def robust_runs() -> list[Path]:
     """Return all 17 runs of Robust 2003."""
-    return sorted(place for folder in ("runs", "more-runs") for place in (SHARED / ROBUST / folder).iterdir())
+    return sorted(place for folder in ("runs", "more-runs") for place in (ROOT / ROBUST / folder).iterdir())
 
 
 def levels(path: Path) -> dict[str, dict[str, float]]:

@@ -16,11 +16,9 @@ import numpy as np
 import pandas as pd
 
 import ir_graded
+from tests.collections_data import ROOT
 
 from .recording import Item
-
-#: The real collections, which may not be shipped and may be missing.
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 # Texts longer than this are recorded as digests, one for each block.
 _MOST_TEXTS = 5_000
@@ -50,7 +48,7 @@ class Section:
     @property
     def lacking(self) -> str:
         """The reason why the section cannot be recorded here; '' if it can."""
-        folder = SHARED / self.needs
+        folder = ROOT / self.needs
         return "" if not self.needs or folder.is_dir() else f"needs {folder}"
 
     def run(self, take: Callable[[Item], None], *, quick: bool = False) -> None:

@@ -9,9 +9,10 @@ import pandas as pd
 import polars as pl
 
 import ir_graded
+from tests.collections_data import ROOT
 
 from .. import draws, spread
-from ..recorder import SHARED, Recorder, section
+from ..recorder import Recorder, section
 
 #: Measures over documents, which get one row per article.
 _DOCUMENTS = ("Q", "P-measure", "nERR@5", "AP", "nDCG@10", "NumRet")
@@ -84,13 +85,13 @@ def _submissions(out: Recorder) -> None:
 
 @section("inex", "INEX 2009 and 2010: qrels and a run in FOL", needs="inex")
 def _inex(out: Recorder) -> None:
-    folder = SHARED / "inex"
+    folder = ROOT / "inex"
     _evaluated_and_read(out, "FOL", folder / "INEX_Qrels.txt", folder / "ric.run")
 
 
 @section("genomics", "TREC Genomics 2007: gold standard and a run, as published and in FOL", needs="genomics")
 def _genomics(out: Recorder) -> None:
-    folder = SHARED / "genomics"
+    folder = ROOT / "genomics"
     _evaluated_and_read(out, "as published", folder / "gold07.txt", folder / "york01.txt")
     _evaluated_and_read(out, "FOL", folder / "gold07.fol", folder / "york01.fol")
 

@@ -15,9 +15,10 @@ from packed import gzipped
 
 import ir_graded
 from ir_graded import meta
+from tests.collections_data import ROOT
 
 from .. import forms, real, spread
-from ..recorder import SHARED, Recorder, section
+from ..recorder import Recorder, section
 from .scores import sample, sample_runs
 
 
@@ -44,7 +45,7 @@ def _frames(out: Recorder) -> None:
 
 @section("real frames", "read_qrels and read_run of real files", needs=real.COVID)
 def _real_frames(out: Recorder) -> None:
-    for path in sorted([*SHARED.glob("*/qrels*.gz"), real.covid_qrels(1), real.covid_qrels(5)]):
+    for path in sorted([*ROOT.glob("*/qrels*.gz"), real.covid_qrels(1), real.covid_qrels(5)]):
         out.result("read_qrels", path.name, ir_graded.read_qrels(path))
     for path in [*real.covid_raw()[::4], *real.robust_runs()[::4]]:
         out.result("read_run", path.name, ir_graded.read_run(path))

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 import ir_graded
+from tests.collections_data import ROOT
 
 from .. import draws, forms, real, spread
-from ..recorder import SHARED, Recorder, section
+from ..recorder import Recorder, section
 
 #: Measures for sections that vary the input.
 _FEW = """
@@ -168,20 +169,20 @@ def _covid_raw(out: Recorder) -> None:
 @section("robust", "all 17 runs of Robust 2003", needs=real.ROBUST)
 def _robust(out: Recorder) -> None:
     runs = {path.name: path for path in real.robust_runs()}
-    qrels = SHARED / real.ROBUST / "qrels.robust03.txt.gz"
+    qrels = ROOT / real.ROBUST / "qrels.robust03.txt.gz"
     _in_groups(out, "files", all_measures(), qrels, runs)
 
 
 @section("web", "Web 2012 with negative levels, one run as submitted", needs="web2012")
 def _web(out: Recorder) -> None:
-    folder = SHARED / "web2012"
+    folder = ROOT / "web2012"
     (run,) = folder.glob("*.run.gz")
     out.evaluate("as submitted", all_measures(), folder / "qrels.web.151-200.txt.gz", run)
 
 
 @section("qrels", "other qrels, with random runs", needs="other-qrels")
 def _other_qrels(out: Recorder) -> None:
-    paths = sorted([*(SHARED / "other-qrels").glob("*.gz"), *(SHARED / "web2012").glob("qrels*.gz")])
+    paths = sorted([*(ROOT / "other-qrels").glob("*.gz"), *(ROOT / "web2012").glob("qrels*.gz")])
     for at, path in enumerate(paths):
         levels = real.levels(path)
         highest = max(level for docs in levels.values() for level in docs.values())
