@@ -293,7 +293,7 @@ def random_input(rng):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))]
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.release) for seed in range(2, 10))]
 )
 def test_lines_equal_those_of_the_plain_reference(command, seed):
     rng = random.Random(seed)  # noqa: S311

@@ -33,7 +33,7 @@ def parts(measure, one):
 
 
 @cases.each(cases.ALL)
-@cases.examples(8)
+@cases.examples(4)
 @given(data=st.data())
 def test_a_topic_scores_the_same_alone_unless_the_scale_is_inferred(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))

@@ -79,7 +79,12 @@ def whole(judgments, path, lowest=1.0):
 
 
 @pytest.mark.parametrize(
-    "size", [1000, *(pytest.param(size, marks=pytest.mark.slow) for size in (1, 100, 5000, 1 << 23))]
+    "size",
+    [
+        1000,
+        *(pytest.param(size, marks=pytest.mark.slow) for size in (1, 1 << 23)),
+        *(pytest.param(size, marks=pytest.mark.release) for size in (100, 5000)),
+    ],
 )
 @pytest.mark.parametrize("spacing", SPACINGS)
 def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, size):

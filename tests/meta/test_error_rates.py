@@ -21,7 +21,14 @@ def margin(share, repetitions, of_expected=2000):
     return 3 * math.sqrt(share * (1 - share) * (1 / repetitions + 1 / of_expected))
 
 
-@pytest.mark.parametrize("at", [0, 1, 2], ids=["10 topics", "30 topics", "50 topics"])
+@pytest.mark.parametrize(
+    "at",
+    [
+        pytest.param(0, id="10 topics"),
+        pytest.param(1, id="30 topics", marks=pytest.mark.release),
+        pytest.param(2, id="50 topics", marks=pytest.mark.release),
+    ],
+)
 @pytest.mark.parametrize(
     "row",
     [
