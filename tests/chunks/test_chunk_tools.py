@@ -144,6 +144,14 @@ def test_a_cited_sentence_without_gold_lowers_precision(gold_of_second):
     assert passages.citations(gold, cited).to_numpy().tolist() == [["a", 0.5, 1.0, 2, 1]]
 
 
+def test_citations_without_spans_are_rejected():
+    spans = passage_cases.frame("qrels", GOLD)
+    with pytest.raises(InputError, match=r"^citations needs passages, but the qrels "):
+        passages.citations({"a#1": {"x": 1}}, spans)
+    with pytest.raises(InputError, match=r"^citations needs passages, but the run "):
+        passages.citations(spans, {"a#1": {"x": 1.0}})
+
+
 def test_a_sentence_without_answer_is_rejected():
     with pytest.raises(InputError, match="topic '1' has no '#' between"):
         passages.citations(

@@ -350,6 +350,10 @@ def test_help_and_version_are_printed(run):
     code, out, _ = run("evaluate", "--help")
     assert code == 0
     assert "QRELS" in out
+    code, out, _ = run("--help")
+    assert code == 0
+    lines = out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines] == sorted(_COMMANDS)  # no summary takes a second line
 
 
 @pytest.fixture

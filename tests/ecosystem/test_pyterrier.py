@@ -579,7 +579,8 @@ def test_pipelines_without_topics_are_rejected(call, request):
         call({"p": systems()[0]})
     # Other functions do not take topics.
     takes = request.node.callspec.id in {"evaluate", "compare_runs"}
-    assert ("topics=frame" in str(caught.value)) == takes
+    also = ", or give its topics: topics=frame with the columns qid and query"
+    assert str(caught.value).endswith("pipeline.transform(topics)" + also * takes)
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")  # too few topics for a test

@@ -183,10 +183,15 @@ def test_texts_are_cut_by_characters(texts):
 
 
 def test_a_text_that_is_missing_or_bytes_or_ends_before_its_span_is_rejected():
+    def wrong(_):
+        raise TypeError("this function is wrong")
+
     with pytest.raises(InputError, match=r"^texts lack document 'b'$"):
         show(QRELS, RUN, "1", texts={name: TEXTS[name] for name in "ac"})
     with pytest.raises(InputError, match=r"^texts are \[1\]; they must be a mapping from doc_id to text"):
         show(QRELS, RUN, "1", texts=[1])
+    with pytest.raises(TypeError, match=r"^this function is wrong$"):
+        show(QRELS, RUN, "1", texts=wrong)
     with pytest.raises(InputError, match=r"^texts: document 'a' is b'x'; it must be a str$"):
         show(QRELS, RUN, "1", texts={**TEXTS, "a": b"x"})
     with pytest.raises(
