@@ -1,5 +1,7 @@
 """``ir_graded.evaluate``: several runs of any form by measures of all kinds."""
 
+import math
+import re
 import sys
 
 import helpers
@@ -442,3 +444,20 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
 def test_measures_that_a_function_does_not_take_are_rejected_before_qrels_are_read(call, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         call(tmp_path / "absent.txt")
+
+
+@pytest.mark.parametrize("place", ["", " (row 0)", " (item 0)"], ids=["dict", "frame", "records"])
+@pytest.mark.parametrize(("level", "problem"), [(math.inf, "infinite"), (math.nan, "missing or NaN")])
+def test_levels_that_are_not_finite_are_rejected(place, level, problem):
+    records = [{"query_id": "1", "doc_id": "a", "relevance": level}]
+    qrels = {"": {"1": {"a": level}}, " (row 0)": pd.DataFrame(records)}.get(place, records)
+    with pytest.raises(InputError, match=re.escape(f"document 'a'{place}: the level is {problem}")):
+        ir_graded.evaluate("Q", qrels, {"1": {"a": 1.0}})
+
+
+def test_many_topics_that_are_not_in_the_qrels_change_nothing():
+    topics = [f"t{number}" for number in range(1500)]
+    run = pd.DataFrame({"query_id": topics, "doc_id": "a", "score": 1.0})
+    scores = ir_graded.evaluate("Q", {topic: {"a": 1, "b": 1} for topic in topics[::2]}, run)
+    assert scores.query_ids == tuple(topics[::2])
+    assert (scores.values == 0.5).all()

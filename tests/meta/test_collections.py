@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from collections_data import ROOT, needs_shared_data
+from scipy import stats
 
 from ir_graded import meta
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
@@ -104,6 +105,21 @@ def test_six_collections_of_the_worked_example():
     assert tuple(gz.iloc[-1][["gz", "low", "high"]]) == pytest.approx(
         (0.319891469750, 0.002547189188, 0.637235750312), abs=1e-10
     )
+
+
+def test_intervals_of_random_effects_have_one_degree_of_freedom_less_than_collections():
+    found = random_collections()
+    rows = found.to_frame()
+    collections, random, summary = rows[:3], rows.iloc[-1], found.summary.iloc[0]
+    pooled = RandomEffects.of(
+        collections["difference"].to_numpy(), collections["se"].to_numpy() ** 2, found.method
+    )
+    of_mean = stats.t(2, pooled.mu, pooled.se)
+    of_next = stats.t(2, pooled.mu, np.hypot(pooled.se, np.sqrt(pooled.tau2)))
+    assert (random["low"], random["high"]) == pytest.approx(of_mean.interval(0.95))
+    assert (summary["predict_low"], summary["predict_high"]) == pytest.approx(of_next.interval(0.95))
+    assert random["p"] == pytest.approx(2 * stats.t.sf(abs(pooled.mu) / pooled.se, 2))
+    assert summary["q_p"] == pytest.approx(stats.chi2(2).sf(pooled.q))
 
 
 def test_weights_of_collections_sum_to_one():

@@ -127,6 +127,8 @@ def test_a_constant_or_negatively_correlated_model_is_ignored():
     assert row_of(Y, [0.1] * 8, [0.1] * 5)["tuning"] == 0
     assert row_of(Y, [1 - value for value in Y], F)["tuning"] == 0
     assert not math.isnan(row_of([0.5] * 8, f, F)["low"])
+    beside = prediction_powered(matrix(Y, Y), matrix([0.5] * 20, [*f, *F])).to_frame()
+    assert beside["tuning"].tolist() == pytest.approx([0, 0.51611617], abs=6e-9)
 
 
 def test_topics_are_aligned_by_name():
