@@ -24,8 +24,9 @@ from ir_graded._utils.threads import check_fork
 
 WORKERS = int(os.environ.get("MUTATION_WORKERS", "2"))
 SURVIVED, KILLED, NO_TESTS = 0, 1, 33
-#: Seconds of the processor for one test, and for all tests of a mutant, which then has survived.
-OF_TEST, OF_MUTANT = 20, 30
+#: Seconds of the processor for one test, of which some need 40 without a mutant, and for all tests of
+#: a mutant, which then has survived.
+OF_TEST, OF_MUTANT = 120, 30
 CALLS, FOUND = Path("calls.json"), Path("found.jsonl")
 
 

@@ -39,7 +39,7 @@ SPACINGS = {
     "byte-order mark": lambda data: b"\xef\xbb\xbf" + data,
     "no last newline": lambda data: data.rstrip(b"\n"),
 }
-FIELDS = ("topic", "rank", "level_index", "document", "n_retrieved")
+FIELDS = ("topic", "rank", "level_index", "document", "n_retrieved", "n_unknown")
 
 
 def collection(seed, topics=40, depth=60, scattered=False):
