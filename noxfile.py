@@ -124,8 +124,8 @@ def peers(session: nox.Session) -> None:
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
     """Run the longest tests: simulations, all real runs, many random cases; needs Java."""
-    session.install("-e", ".[spark,test]", *group("spark"))
-    session.run("python", "-c", "import grpc, pyspark")  # without them, some would be skipped
+    session.install("-e", ".[spark,test]", *group("spark"), *group("peers"))
+    session.run("python", "-c", "import cwl, grpc, pyndeval, pyspark")  # without them, some would be skipped
     tests = ("-m", "release or hypothesis", *session.posargs)
     session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests)
 

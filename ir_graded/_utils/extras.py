@@ -22,11 +22,12 @@ EXTRAS = {
 
 def extra(module: str) -> Any:
     """Import a module of an optional library. Raises GradedError with the extra if it is not installed."""
+    library = module.partition(".")[0]
+    name = EXTRAS[library]
     try:
         return import_module(module)
     except ImportError:
-        library = module.partition(".")[0]
-        raise GradedError(f"this feature requires {library}: {install_hint(EXTRAS[library])}") from None
+        raise GradedError(f"this feature requires {library}: {install_hint(name)}") from None
 
 
 def install_hint(name: str) -> str:

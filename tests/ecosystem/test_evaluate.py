@@ -446,13 +446,19 @@ def test_measures_that_a_function_does_not_take_are_rejected_before_qrels_are_re
         call(tmp_path / "absent.txt")
 
 
-@pytest.mark.parametrize("place", ["", " (row 0)", " (item 0)"], ids=["dict", "frame", "records"])
+@pytest.mark.parametrize(
+    ("form", "place"),
+    [
+        (lambda level: {"1": {"a": level}}, ""),
+        (lambda level: pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": level}), " (row 0)"),
+        (lambda level: [{"query_id": "1", "doc_id": "a", "relevance": level}], " (item 0)"),
+    ],
+    ids=["dict", "frame", "records"],
+)
 @pytest.mark.parametrize(("level", "problem"), [(math.inf, "infinite"), (math.nan, "missing or NaN")])
-def test_levels_that_are_not_finite_are_rejected(place, level, problem):
-    records = [{"query_id": "1", "doc_id": "a", "relevance": level}]
-    qrels = {"": {"1": {"a": level}}, " (row 0)": pd.DataFrame(records)}.get(place, records)
+def test_levels_that_are_not_finite_are_rejected(form, place, level, problem):
     with pytest.raises(InputError, match=re.escape(f"document 'a'{place}: the level is {problem}")):
-        ir_graded.evaluate("Q", qrels, {"1": {"a": 1.0}})
+        ir_graded.evaluate("Q", form(level), {"1": {"a": 1.0}})
 
 
 def test_many_topics_that_are_not_in_the_qrels_change_nothing():

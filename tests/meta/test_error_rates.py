@@ -24,9 +24,8 @@ def margin(share, repetitions, of_expected=2000):
 @pytest.mark.parametrize(
     "at",
     [
-        pytest.param(0, id="10 topics"),
-        pytest.param(1, id="30 topics", marks=pytest.mark.release),
-        pytest.param(2, id="50 topics", marks=pytest.mark.release),
+        pytest.param(at, id=f"{topics} topics", marks=[pytest.mark.release] if at else [])
+        for at, topics in enumerate(error_rates.TOPICS)
     ],
 )
 @pytest.mark.parametrize(
