@@ -5,7 +5,7 @@ Each consists of levels and a run, so measures score it like any other collectio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +14,7 @@ from . import segments
 from .judged_run import CountedDocuments, JudgedRun
 from .levels import Intents, Levels
 from .segments import Bools, Floats, Ints
+from .struct import light_dataclass
 from .views import Views
 
 #: Significant digits of a sum of gains: .2 + .1 must equal .3.
@@ -23,7 +24,7 @@ _EXACT_POWER = 22
 _NEAR_HALF = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Grades:
     """Gain (0 where not relevant) and relevance that a measure assigns to each level in ``Levels.values``.
 

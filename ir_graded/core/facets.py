@@ -7,7 +7,7 @@ from the declaration. A column that is not declared is ignored, unless a measure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ir_graded.errors import InputError, cut
 
 from .segments import Bools, Floats
+from .struct import light_dataclass
 
 #: Name of the column of the value.
 VALUE_COLUMNS = {"qrels": "relevance", "run": "score"}
@@ -74,7 +75,7 @@ def missing(kind: str, names: Iterable[object]) -> str:
     return f"the table has no column {lacking}; it has {cut(', '.join(map(str, present)))}{hint}"
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Facet:
     """A further column of qrels or of a run.
 

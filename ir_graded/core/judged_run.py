@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -14,12 +14,12 @@ from .facets import Facet
 from .levels import Levels
 from .passages import PassageRows, Spans
 from .segments import Bools, Floats, Ints
-from .struct import Join, Struct
+from .struct import Join, Struct, light_dataclass
 
 Parts = TypeVar("Parts", bound="Ranked")
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class TieGroups(Struct):
     """The tie group of each of some documents."""
 
@@ -47,7 +47,7 @@ class Ranked(Struct):
         return super().concat(parts)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Matched(Ranked):
     """The judged documents in a part of a run, in any order.
 
@@ -81,7 +81,7 @@ class Matched(Ranked):
     SHARED: ClassVar[Join] = {"is_flat": all, "by_position": any}
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class JudgedRun(Ranked):
     """The judged documents that one run retrieved, ordered by topic and rank.
 

@@ -6,7 +6,7 @@ Both depend on the qrels only, so they are computed once. Topics are numbers ``0
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from . import segments
 from .passages import Spans
 from .segments import Bools, Floats, Ints
-from .struct import Keeps
+from .struct import Keeps, light_dataclass
 
 #: Largest level, gain, weight of a level and beta; sums and products of these do not overflow.
 LARGEST = 1e100
@@ -25,7 +25,7 @@ _SLOTS_PER_DOCUMENT = 2
 Overrides = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Ideal:
     """The documents of each topic in descending order of a weight: R of them, with cumulative weights."""
 
@@ -59,7 +59,7 @@ class Ideal:
         return result
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Aspects:
     """The aspects of highlighted spans; each span may have several."""
 
@@ -71,7 +71,7 @@ class Aspects:
     aspect: Ints
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Highlights:
     """The spans of text that an assessor highlighted, with the level of each.
 
@@ -96,7 +96,7 @@ class Highlights:
         return relevant if self.aspects is None else relevant & self.aspects.known
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Levels(Keeps):
     """The levels of all judged documents, over all topics at once.
 
@@ -196,7 +196,7 @@ class Levels(Keeps):
         return Ideal(segments.count(topic, self.topics), segments.starts(topic, self.topics), weight, topic)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Intents:
     """The intents of all topics, and the judgments of documents for them.
 

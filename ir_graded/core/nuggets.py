@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from .judged_run import CountedDocuments, JudgedRun
 from .levels import Levels
 from .passages import Budget, Cuts, PassageRows, RetrievedLengths, Spans
 from .segments import Bools, Ints
-from .struct import Struct
+from .struct import Struct, light_dataclass
 
 #: Rank and position of what is never read.
 NEVER = int(np.iinfo(np.int64).max)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Pieces(Struct):
     """Pieces of gold spans that are read, in the order of reading; text is read where it first appears.
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from . import segments
 from .segments import Bools, Ints
-from .struct import Join, Struct
+from .struct import Join, Struct, light_dataclass
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Spans(Struct):
     """Spans of articles; spans of one article may overlap and may be anywhere in the arrays.
 
@@ -129,7 +129,7 @@ class Budget:
     cuts: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class PassageRows(Struct):
     """The rows of a run in rank order; each is a passage of an article.
 
@@ -310,7 +310,7 @@ class Cuts:
         return best
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Found:
     """The highlighted text in each kept row, in characters.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from .judged_run import TieGroups
 from .segments import Bools, Ints
+from .struct import light_dataclass
 
 Keys = npt.NDArray[np.uint64]
 Scores = npt.NDArray[Any]  # float32 or float64
@@ -73,7 +73,7 @@ def _dense(values: npt.NDArray[np.integer]) -> Ints:
     return number
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Groups:
     """Groups of neighbouring rows of one topic."""
 
@@ -116,7 +116,7 @@ class Groups:
         return self.begin[group], self.begin[group + 1]
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Rows:
     """Scored documents, grouped by topic.
 
@@ -138,7 +138,7 @@ class Rows:
         return Rows(self.score[rows], groups, lambda wanted: self.doc_ids(rows[wanted]))
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Hits:
     """Scored documents whose ranks are needed, with topics, and fields as in :class:`Rows`."""
 
@@ -245,7 +245,7 @@ def _rank_all(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
     return rank, ties
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class _Ranked:
     """All rows by topic, and by score descending."""
 

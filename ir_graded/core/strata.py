@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from . import segments
 from .facets import STRATUM
 from .levels import Levels
 from .segments import Floats, Ints
+from .struct import light_dataclass
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Strata:
     """The strata of all topics. All documents of the qrels are in the pool; those of a level < 0 not judged.
 

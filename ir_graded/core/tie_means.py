@@ -12,7 +12,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Generic, TypeVar
@@ -22,6 +21,7 @@ import numpy as np
 from . import segments
 from .judged_run import CountedDocuments
 from .segments import Bools, Floats, Ints
+from .struct import light_dataclass
 
 #: Number of ranks that are processed at a time.
 _CHUNK = 1 << 18
@@ -38,7 +38,7 @@ Counted = TypeVar("Counted", bound=CountedDocuments)
 AtRanks = Callable[[Ints, Ints], Floats]
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Utility:
     """A utility of the list down to a rank: ``(base + sum of value over the documents down to it) * factor``.
 

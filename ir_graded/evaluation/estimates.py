@@ -17,6 +17,7 @@ from ir_graded.core.facets import INCLUSION, METHOD, STRATUM
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.strata import Strata
+from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views, blend
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
 from ir_graded.io.sources import table_of
@@ -314,7 +315,7 @@ def _check_measures(measures: list[Measure]) -> None:
             )
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Sample:
     """The sample of the judgments of all topics, with a value for each document of the qrels."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,6 +11,7 @@ import numpy as np
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.struct import light_dataclass
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, table_of_run
 
@@ -69,7 +69,7 @@ def fused(judgments: Judgments, runs: list[Any]) -> pl.DataFrame:
     return ordered.with_columns(place=place)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Imputation:
     """The documents that get levels, and the distribution of levels."""
 
@@ -150,7 +150,7 @@ class Imputation:
         return TopicDraws(self.alpha[topic, bins], bin_of, levels.values[self.scale] > 0, seed)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Retrieved:
     """The documents of a run that are judged or get levels, by topic and rank."""
 

@@ -12,6 +12,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids, printable
 from ir_graded.io.run_names import named_runs
@@ -39,7 +40,7 @@ _DARK = 0x30
 _UNNAMED = "run"
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class FirstDocuments:
     """The first documents of a run on each topic, by topic and rank.
 

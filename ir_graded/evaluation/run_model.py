@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError
 
 from .coverage import LOWEST_JUDGED, warn_caller
@@ -27,7 +27,7 @@ def sigmoid(values: Floats) -> Floats:
     return 0.5 * (1 + np.tanh(0.5 * values))
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Regression:
     """A logistic regression with a coefficient per topic, and the Hessian of its penalised likelihood.
 

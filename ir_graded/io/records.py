@@ -7,11 +7,11 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import index
 from typing import Any, NamedTuple
 
 from ir_graded.core.facets import is_record
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, cut, short_repr
 
 from .experiments import predictions
@@ -29,7 +29,7 @@ class ChunkRow(NamedTuple):
     place: str
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class Node:
     """A value in nested dicts and lists, and its path, such as ``tests[3].snippets[0].span``."""
 
@@ -225,7 +225,7 @@ def distinct_names(texts: list[str]) -> list[str]:
     return found
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class DocumentFormat:
     """A format that is read as a whole, and only if the caller names it.
 

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -34,7 +34,7 @@ from ir_graded.core.facets import (
 )
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.core.struct import Struct
+from ir_graded.core.struct import Struct, light_dataclass
 from ir_graded.errors import InputError, short_repr
 
 from .._utils.threads import check_fork
@@ -68,7 +68,7 @@ _FORMS = (
 Further = Mapping[str, Callable[[], Any]]
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Passage(Struct):
     """Spans of text, one per row: first position and length."""
 
@@ -81,7 +81,7 @@ class Passage(Struct):
         return Spans(article, start, start + self.length.astype(np.int64))
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Table:
     """Rows of qrels or of a run. All is valid, except that scores and further columns may be missing.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from ir_graded.core.facets import POSITION, Facet
 from ir_graded.core.passages import PassageRows, Spans, order_of
 from ir_graded.core.ranking import Groups, order_numbers
 from ir_graded.core.segments import Bools, Ints, ordinals
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError
 from ir_graded.io.table import Passage, Table, at_rows
 from ir_graded.io.values import describe_document
@@ -20,7 +21,7 @@ from ir_graded.io.values import describe_document
 from .judgments import comparable
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Articles:
     """The articles of a table with passages.
 

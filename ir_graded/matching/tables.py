@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -23,6 +22,7 @@ from ir_graded.core import ranking
 from ir_graded.core.facets import LONGEST, POSITION
 from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError, printable, short_repr
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.responses import is_ranked
@@ -169,7 +169,7 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
     return topic, table.doc_id, rank
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class RunRows:
     """All documents of a run, in any order.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import ir_measures
@@ -26,6 +26,7 @@ from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.levels import LARGEST, Levels, Overrides
 from ir_graded.core.passages import Budget
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.struct import light_dataclass
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
@@ -90,7 +91,7 @@ def aggregate(measure: Measure, values: Floats) -> float:
     return float(aggregator.result())
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Contributions:
     """A score as a sum over documents: ``score(topic) = sum of term over its documents / norm(topic)``.
 
@@ -123,7 +124,7 @@ class Contributions:
         return term if self.norm is None else safe_divide(term, self.norm[self.view.topic])
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class TiedContributions:
     """A mean score over all orders of tied documents as a sum over tie groups.
 

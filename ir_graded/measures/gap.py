@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ir_graded.core import segments
 from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.struct import light_dataclass
 from ir_graded.core.tie_means import TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
@@ -59,7 +59,7 @@ def minima_in_ties(weight: Floats, tied: TiedDocuments[View]) -> tuple[Floats, F
 _MOST_ADDED = 64
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Thresholds:
     """Distinct relevant levels of each topic as thresholds, in flat arrays, ascending within the topic."""
 

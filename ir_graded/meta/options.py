@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import ParameterError, short_repr
 
 Given = ParamSpec("Given")
@@ -24,7 +24,7 @@ MOST_TOPICS = 10**7
 _LARGEST = 1e130
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class Number:
     """A number in a range. All comparisons with NaN are false.
 
@@ -59,7 +59,7 @@ class Number:
         )
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class _Rule:
     """Values that are not a range of numbers."""
 
