@@ -57,7 +57,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
 
 
 #: Bytes: larger than most arrays of a thread, small beside the memory of a process.
-_BLOCK = 4 << 20
+_BLOCK = 16 << 20
 
 
 @cache
@@ -100,6 +100,13 @@ def _is_of_pool(name: Path) -> bool:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork)
+
+
+def shows_progress(progress: bool | None) -> bool:
+    """Return whether a bar will be shown: with None on a terminal only."""
+    if progress is None and sys.stderr is not None:
+        return sys.stderr.isatty()
+    return bool(progress)
 
 
 def progress_bar(items: Iterable[Any] | None = None, *, progress: bool | None, **options: Any) -> Any:

@@ -19,7 +19,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.formats import are_small
+from ir_graded.io.plain import are_small
 from ir_graded.io.records import is_json
 from ir_graded.io.run_names import named_runs, runs_of_arguments
 from ir_graded.io.sources import is_file, table_of

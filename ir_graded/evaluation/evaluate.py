@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded._utils.threads import Result, progress_bar
+from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
@@ -396,11 +396,11 @@ class Request:
         lowest: float,
         judgments: Judgments | None = None,
         *,
-        as_dicts: bool = False,
+        judged_only: bool = False,
     ) -> Iterator[Result]:
         """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
         # Measures that others define need the rows of the runs.
-        forms = {"whole": bool(self._others), "as_dicts": as_dicts}
+        forms = {"whole": bool(self._others), "judged_only": judged_only}
         return match_runs(judgments or self.judgments, self.runs, lowest, work, **forms)
 
     def scores(
@@ -426,9 +426,9 @@ class Request:
             filled.append(self.evaluator.graded.filled(matched.judged))
             return values, coverage, None if also is None else also(matched)
 
-        as_dicts = also is None and self._check_ends is None
-        scored: Iterable[Any] = self.match(score, min(self.lowest, lowest), as_dicts=as_dicts)
-        if len(self.runs) > 1 and progress is not False:
+        judged_only = also is None and self._check_ends is None
+        scored: Iterable[Any] = self.match(score, min(self.lowest, lowest), judged_only=judged_only)
+        if len(self.runs) > 1 and shows_progress(progress):
             options = {"total": len(self.runs), "desc": "evaluating", "unit": "run"}
             scored = progress_bar(scored, **options, progress=progress)
         of_runs, found, results = map(list, zip(*scored, strict=True))

@@ -6,23 +6,15 @@ another format is an error. A format that the caller names is not checked.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, replace
 from functools import cached_property
-from itertools import chain, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, convention_of, missing
-from ir_graded.errors import FileFormatError, GradedError, shortened
-
-from .._utils.threads import check_fork
-from .text import read_text
+from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, missing
+from ir_graded.core.struct import light_dataclass
+from ir_graded.errors import FileFormatError, shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +45,7 @@ TO_JUDGE = "?"
 Doubt = tuple[Callable[[Sequence[str], str], object], str]
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class Review:
     """Check of one field of all lines.
 
@@ -225,7 +217,7 @@ def of_sample(lines: Sequence[Sequence[str]]) -> str | None:
     )
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class _Lines:
     """What all formats declare.
 
@@ -248,7 +240,7 @@ class _Lines:
         return f"{self.name.upper()} {self.kind}"
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class Format(_Lines):
     """A line format of a fixed number of fields, with any white space between them.
 
@@ -339,7 +331,7 @@ class Format(_Lines):
 PassageRow = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@light_dataclass(frozen=True, eq=False)
 class VaryingFormat(_Lines):
     """A format whose lines have any number of passages.
 
@@ -516,73 +508,3 @@ def _has_value(format: Format | VaryingFormat, fields: Sequence[str], whole: str
 def formats_of(kind: Kind) -> list[Format | VaryingFormat]:
     """Return the formats of a kind."""
     return [one for one in FORMATS if one.kind == kind]
-
-
-#: Up to this size, plain lines are read faster without Polars than it is imported.
-_SMALL = 5 << 20
-_NEWLINE, _BLANK = b"\n "
-
-
-def are_small(paths: Iterable[str | os.PathLike[str]]) -> bool:
-    """Return whether regular files are so small together that Polars is not worth its import."""
-    files = [*map(Path, paths)]
-    try:
-        return all(map(Path.is_file, files)) and sum(file.stat().st_size for file in files) <= _SMALL
-    except (OSError, ValueError):
-        return False
-
-
-def plain_dicts(
-    kind: Kind, paths: Iterable[str | os.PathLike[str]]
-) -> list[dict[str, dict[str, float]]] | None:
-    """Return small files of plain TREC lines as dicts of dicts; None if Polars has been imported.
-
-    None also if there is any doubt about a file, which the complete reader then reads, or explains.
-    """
-    paths = [*paths]
-    if "polars" in sys.modules or not are_small(paths):
-        return None
-    try:
-        check_fork()
-        return [_plain_dict(kind, os.fspath(path)) for path in paths]
-    except (OSError, ValueError):  # of which GradedError is one
-        return None
-
-
-def _plain_dict(kind: Kind, path: str) -> dict[str, dict[str, float]]:
-    """Return a file as a dict of dicts. Raises ValueError unless all lines are plain."""
-    trec = next(one for one in formats_of(kind) if isinstance(one, Format) and one.name == "trec")
-    data = b"\n" + read_text(path) + b"\n"
-    # All control characters count as white, so that split() finds the same fields.
-    values = np.frombuffer(data, np.uint8)
-    white = values <= _BLANK
-    begins = np.flatnonzero(white[:-1] & ~white[1:]) + 1
-    is_plain = data.isascii() and np.count_nonzero(white) == sum(map(data.count, (b" ", b"\t", b"\n")))
-    if len(data) > _SMALL + 2 or not is_plain or not begins.size or begins.size % trec.width:
-        raise GradedError("not plain")
-    newlines = np.flatnonzero(values == _NEWLINE)
-    first, last = (newlines.searchsorted(begins[at :: trec.width]) for at in (0, trec.width - 1))
-    if (first != last).any() or (first[1:] == last[:-1]).any():
-        raise GradedError("lines have several numbers of fields")
-    text = data.decode()
-    fields, line = text.split(), text[text.rindex("\n", 0, begins[0]) + 1 : text.index("\n", begins[0]) + 1]
-    if recognise(kind, fields[: trec.width], path, 1, line) is not trec:
-        raise GradedError("not TREC")
-    named = re.findall(r"[\w-]+", line.lower())
-    if fields[0][0] in "{[" or any(convention_of(one, named) for one in CONVENTIONS):
-        raise GradedError("names its fields")
-    if trec.review is not None and not LETTERS.keys().isdisjoint(fields[trec.review.field :: trec.width]):
-        raise GradedError("of two formats")
-    topics, docs, texts = (
-        fields[trec.places[name] :: trec.width] for name in ("query_id", "doc_id", trec.value_name)
-    )
-    numbers = [*map(float, texts)]
-    if "_" in "".join(texts) or not np.isfinite(numbers).all():
-        raise GradedError("not a number")
-    found: dict[str, dict[str, float]] = {}
-    changes = (at for at, (one, other) in enumerate(pairwise(topics), 1) if one != other)
-    for begin, end in pairwise(chain([0], changes, [len(topics)])):
-        found.setdefault(topics[begin], {}).update(zip(docs[begin:end], numbers[begin:end], strict=True))
-    if sum(map(len, found.values())) < len(topics):
-        raise GradedError("a document is repeated")
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,9 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import Scores
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.strata import Strata
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, format_ids, short_repr
+from ir_graded.io.plain import PlainRows, Texts
 from ir_graded.io.records import frame_in_dicts
 from ir_graded.io.values import VALUE_NAMES, check_values, describe_document, floats_of, text_ids
 
@@ -32,11 +34,11 @@ Keys = npt.NDArray[np.uint64]
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def document_keys(topic: Ints, doc_id: pl.Series) -> Keys:
+def document_keys(topic: Ints, doc_id: pl.Series | Texts) -> Keys:
     """Return an evenly distributed number for each (topic, document); equal pairs have equal keys."""
     key = topic.astype(np.uint64)
     key *= _SPREAD
-    key += doc_id.hash().to_numpy()
+    key += np.asarray(doc_id.hash())
     return key
 
 
@@ -45,7 +47,52 @@ def _highest(key: Keys, size: int) -> Ints:
     return (key >> np.uint64(65 - size.bit_length())).view(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
+class _KeyTable:
+    """Keys in ascending order, with the largest possible key at the end, and the position of the others."""
+
+    key: Keys
+    position: Ints
+
+    @classmethod
+    def of(cls, key: Keys) -> _KeyTable:
+        """Return a table of keys in any order."""
+        order = np.argsort(key)
+        return cls(np.append(key[order], ~np.uint64(0)), order)
+
+    @cached_property
+    def begin(self) -> npt.NDArray[np.int32]:
+        """Position of the first key for each value of the highest bits (2 to 4 times as many as keys)."""
+        bits = self.key.size.bit_length() + 1
+        highest = np.arange(1 << bits, dtype=np.uint64)
+        return np.searchsorted(self.key, highest << np.uint64(64 - bits)).astype(np.int32)
+
+    @cached_property
+    def filter(self) -> Bools:
+        """Table over the highest bits of keys: False if no key has these bits."""
+        size = max(1 << 16, min(1 << 24, 8 * self.begin.size))
+        table = np.zeros(size, dtype=np.bool_)
+        table[_highest(self.key[:-1], size)] = True
+        return table
+
+    def find(self, key: Keys) -> tuple[Ints, Ints]:
+        """Return the rows with a key of the table, and the position of each equal key."""
+        row = np.flatnonzero(self.filter[_highest(key, self.filter.size)])
+        key = key[row]
+        at = self.begin[_highest(key, self.begin.size)]
+        rows, positions = [row[:0]], [self.position[:0]]
+        while row.size:
+            there, inside = self.key[at], at < self.position.size
+            same = np.flatnonzero((there == key) & inside)
+            rows.append(row[same])
+            positions.append(self.position[at[same]])
+            # The key may follow smaller keys, and equal keys of other documents.
+            left = np.flatnonzero((there <= key) & inside)
+            row, key, at = row[left], key[left], at[left] + 1
+        return np.concatenate(rows), np.concatenate(positions)
+
+
+@light_dataclass(frozen=True, eq=False)
 class Lookup:
     """Judged documents to find in a run, ordered by topic.
 
@@ -71,60 +118,39 @@ class Lookup:
         return np.append(segments.starts(self.topic, self.topics), self.topic.size).astype(np.int64)
 
     @cached_property
-    def _series(self) -> pl.Series:
+    def _series(self) -> tuple[pl.Series, _KeyTable]:
         import polars as pl
 
-        return pl.Series(self.doc_ids, dtype=pl.String)
+        series = pl.Series(self.doc_ids, dtype=pl.String)
+        return series, _KeyTable.of(document_keys(self.topic, series))
 
     @cached_property
-    def _keys(self) -> tuple[Keys, Ints]:
-        """Keys in ascending order, ending with the largest possible key, and the documents of the others."""
-        key = document_keys(self.topic, self._series)
-        order = np.argsort(key)
-        return np.append(key[order], ~np.uint64(0)), order
+    def _texts(self) -> tuple[Texts, _KeyTable]:
+        texts = Texts.of(self.doc_ids)
+        return texts, _KeyTable.of(document_keys(self.topic, texts))
 
-    @cached_property
-    def _begin(self) -> npt.NDArray[np.int32]:
-        """Position of the first key for each value of the highest bits (2 to 4 times as many as keys)."""
-        key, _ = self._keys
-        bits = key.size.bit_length() + 1
-        highest = np.arange(1 << bits, dtype=np.uint64)
-        return np.searchsorted(key, highest << np.uint64(64 - bits)).astype(np.int32)
+    def prepare(self, form: type | None = None) -> None:
+        """Compute the cached values now, so that several threads do not compute them at the same time.
 
-    @cached_property
-    def _filter(self) -> Bools:
-        """Table over the highest bits of keys: False if no judged document has these bits."""
-        size = max(1 << 16, min(1 << 24, 8 * self._begin.size))
-        table = np.zeros(size, dtype=np.bool_)
-        table[_highest(self._keys[0][:-1], size)] = True
-        return table
+        ``form`` is that of the documents in :meth:`find`.
+        """
+        _ = (self._texts if form is Texts else self._series)[1].filter
 
-    def prepare(self) -> None:
-        """Compute the cached values now, so that several threads do not compute them at the same time."""
-        _ = self._filter, self._series
-
-    def find(self, topic: Ints, doc_id: pl.Series, key: Keys) -> tuple[Ints, Ints]:
+    def find(self, topic: Ints, doc_id: pl.Series | Texts, key: Keys) -> tuple[Ints, Ints]:
         """Return the rows with a judged document, ascending, and the judged document of each.
 
         Keys find candidates; topic and document are then compared.
         """
-        judged_key, judged = self._keys
-        row = np.flatnonzero(self._filter[_highest(key, self._filter.size)])
-        key = key[row]
-        at = self._begin[_highest(key, self._begin.size)]
-        rows, documents = [row[:0]], [judged[:0]]
-        while row.size:
-            there, inside = judged_key[at], at < judged.size
-            same = np.flatnonzero((there == key) & inside)
-            rows.append(row[same])
-            documents.append(judged[at[same]])
-            # The key may follow smaller keys, and equal keys of other documents.
-            left = np.flatnonzero((there <= key) & inside)
-            row, key, at = row[left], key[left], at[left] + 1
-        row, document = np.concatenate(rows), np.concatenate(documents)
-        from ir_graded.io.table import at_rows
+        if isinstance(doc_id, Texts):
+            texts, table = self._texts
+            row, document = table.find(key)
+            really = doc_id.same(row, texts, document)
+        else:
+            from ir_graded.io.table import at_rows
 
-        really = (at_rows(self._series, document) == at_rows(doc_id, row)).to_numpy()
+            series, table = self._series
+            row, document = table.find(key)
+            really = (at_rows(series, document) == at_rows(doc_id, row)).to_numpy()
         really &= self.topic[document] == topic[row]
         row, document = row[really], document[really]
         order = np.argsort(row)
@@ -170,7 +196,7 @@ def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
     return values
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class Judgments:
     """Prepared qrels: topics by number, with their documents and levels.
 
@@ -300,6 +326,26 @@ def from_dicts(qrels: Mapping[Any, Any]) -> Judgments:
     """Return judgments from a dict of dicts, query_id -> doc_id -> level."""
     query_ids, names, topic, doc_ids, levels = rows_of_dicts("qrels", qrels)
     return Judgments(query_ids, names, Levels.of(len(names), topic, levels), doc_ids)
+
+
+def from_plain(rows: PlainRows) -> Judgments | None:
+    """Return judgments from plain lines; None if a document may be repeated in a topic."""
+    known: dict[str, int] = {}
+    number = np.array([known.setdefault(name, len(known)) for name in rows.names], dtype=np.int64)
+    topic = np.repeat(number, np.diff(rows.begin))
+    if has_repeats(document_keys(topic, rows.doc_ids)):
+        return None
+    doc_ids, values = rows.doc_ids.texts(slice(None)), rows.values
+    if len(known) < len(rows.names):
+        order = np.argsort(topic, kind="stable")
+        topic, doc_ids, values = topic[order], [doc_ids[row] for row in order.tolist()], values[order]
+    return Judgments([*known], [*known], Levels.of(len(known), topic, values), doc_ids)
+
+
+def has_repeats(key: Keys) -> bool:
+    """Return whether two keys are equal."""
+    key = np.sort(key)
+    return bool((key[1:] == key[:-1]).any())
 
 
 def rows_of_dicts(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,9 @@ from ir_graded._utils.threads import Result, processors
 from ir_graded.core.facets import Facet
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
+from ir_graded.io.plain import are_small, read_plain
 from ir_graded.io.responses import is_ranked
 from ir_graded.io.sources import (
     ensure_rereadable,
@@ -27,7 +28,8 @@ from ir_graded.io.sources import (
 from ir_graded.io.values import as_text, text_ids
 
 from .dicts import match_dicts
-from .judgments import Judgments, from_dicts
+from .judgments import Judgments, from_dicts, from_plain
+from .plain import match_plain
 
 if TYPE_CHECKING:
     from ir_graded.io.table import Table
@@ -38,10 +40,9 @@ def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     if isinstance(qrels, Mapping) and not is_ranked(qrels):
         return from_dicts(qrels)
     if is_path_or_dataset_id(qrels) and not (wanted := [*wanted]):
-        from ir_graded.io.formats import plain_dicts
-
-        if plain := plain_dicts("qrels", [qrels]):
-            return from_dicts(plain[0])
+        plain = [*next(read_plain("qrels", [qrels], from_plain))] if are_small([qrels]) else []
+        if len(plain) == 1 and plain[0] is not None:
+            return plain[0]
     from .qrels import from_table
 
     return from_table(table_of("qrels", qrels), wanted=wanted)
@@ -58,7 +59,7 @@ def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: i
     return match_table(prepared, table_of("run", run), lowest, threads)
 
 
-@dataclass(frozen=True, eq=False)
+@light_dataclass(frozen=True, eq=False)
 class MatchedRun:
     """A run that has been matched with the qrels.
 
@@ -93,7 +94,7 @@ def match_runs(
     work: Callable[[MatchedRun], Result],
     *,
     whole: bool = False,
-    as_dicts: bool = False,
+    judged_only: bool = False,
 ) -> Iterator[Result]:
     """Match several runs with the qrels, and yield the result of ``work`` for each, in their order.
 
@@ -103,17 +104,16 @@ def match_runs(
         lowest: lowest level of the documents to look for; in a run that can be read only once, of all.
         work: function that is called with each matched run.
         whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
-        as_dicts: whether ``work`` may get runs of small plain files as dicts of dicts.
+        judged_only: whether ``work`` needs no documents but judged ones; small files are then not held.
 
     Raises NoSharedTopicsError or InputError; the message names the run if there are several.
     """
     # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
     # cannot run in parallel because of Python's global lock.
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
-    plain = _plain_runs(runs) if as_dicts and not whole and len(paths) == len(runs) else {}
-    with _reading([] if plain else paths) as pieces:
-        for name, source in runs.items():
-            given = plain.get(name, source)
+    small = judged_only and are_small(paths)
+    with _reading(prepared, paths, lowest, small=small) as pieces:
+        for name, given in runs.items():
             try:
                 level = -np.inf if is_read_once(given) else lowest
                 if whole or not is_file(given):
@@ -122,11 +122,7 @@ def match_runs(
                         run = table_of("run", run)
                     judged = match_run(prepared, run, level, processors())
                 elif is_regular_file(given):
-                    from .tables import match_pieces
-
-                    only: list[Table] = []
-                    judged = match_pieces(prepared, given, _keeping_one(next(pieces), only), level)
-                    run = only[0] if only else given
+                    judged, run = _match_file(prepared, given, next(pieces), level)
                 else:  # a pipe, in one piece
                     (run,) = next(pieces)
                     judged = match_run(prepared, run, level, processors())
@@ -134,17 +130,23 @@ def match_runs(
                     _check_shared_topics(prepared, name, run)
                 result = work(MatchedRun(name, run, judged, level))
             except InputError as error:
-                if len(runs) == 1 or is_path_or_dataset_id(source):
+                if len(runs) == 1 or is_path_or_dataset_id(given):
                     raise
                 raise of_run(name, error) from error
             yield result
 
 
-def _plain_runs(runs: Mapping[str, Any]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the runs as dicts of dicts if their files are small and plain and Polars is not imported."""
-    from ir_graded.io.formats import plain_dicts
+def _match_file(
+    prepared: Judgments, path: Any, found: JudgedRun | Iterable[Table] | None, lowest: float
+) -> tuple[JudgedRun, Any]:
+    """Match the file of a run if it is not yet, and return the run as its path or as a table of one piece."""
+    if isinstance(found, JudgedRun):
+        return found, path
+    from .tables import match_pieces, read_pieces
 
-    return dict(zip(runs, plain_dicts("run", runs.values()) or [], strict=False))
+    only: list[Table] = []
+    pieces = next(read_pieces([path], processors())) if found is None else found
+    return match_pieces(prepared, path, _keeping_one(pieces, only), lowest), only[0] if only else path
 
 
 def _keeping_one(tables: Iterable[Table], only: list[Table]) -> Iterator[Table]:
@@ -173,10 +175,14 @@ def table_of_run(prepared: Judgments, run: Any) -> Table:
     return from_frame("run", pl.DataFrame(columns, schema=schema))
 
 
-def _reading(paths: list[Any]) -> AbstractContextManager[Iterator[Iterator[Table]]]:
-    """Return the pieces of each file; without files, Polars is not loaded."""
+def _reading(
+    prepared: Judgments, paths: list[Any], lowest: float, *, small: bool
+) -> AbstractContextManager[Iterator[Any]]:
+    """Return the matched run of each ``small`` file if it is plain, and the pieces of each other file."""
     if not paths:
         return nullcontext(iter(()))
+    if small:
+        return closing(match_plain(prepared, paths, lowest))
     from .tables import read_pieces
 
     return closing(read_pieces(paths, processors()))

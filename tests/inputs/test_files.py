@@ -2,20 +2,17 @@
 
 import math
 import random
-import warnings
 from contextlib import nullcontext
 from decimal import Decimal, localcontext
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-import ir_graded
 from ir_graded.errors import FileFormatError
-from ir_graded.io import formats, text as file_text
+from ir_graded.io import text as file_text
 from ir_graded.io.run_names import named_runs
 
 from .file_cases import (
@@ -200,79 +197,6 @@ def test_an_ntcir_level_without_l_is_rejected(write):
 def test_standard_input_and_pipes_are_not_named_by_a_number():
     runs = named_runs(["-", "/dev/fd/63", "runs/bm25.run.gz"])
     assert runs == {"-": "/dev/stdin", "/dev/fd/63": "/dev/fd/63", "bm25.run": "runs/bm25.run.gz"}
-
-
-PLAIN_QRELS = "1 0 a 2\n1 0 b 0\n2 0 c 1\n1 0 d 1\n"
-PLAIN_RUN = "1 Q0 b 1 2.5 t\n1 Q0 a 2 2.5 t\n2 Q0 x 1 -1e-3 t\n2 Q0 c 2 .5 t\n1 Q0 d 3 +7. t\n"
-#: Files that are read as dicts.
-PLAIN = {
-    "as written": (PLAIN_QRELS, PLAIN_RUN),
-    "tabs": (PLAIN_QRELS.replace(" ", "\t"), PLAIN_RUN.replace(" ", "\t")),
-    "any blanks": (PLAIN_QRELS.replace(" 0 ", "  4.5 \t"), " " + PLAIN_RUN.replace("\n", " \n\n")),
-    "no last line end": (PLAIN_QRELS.rstrip(), PLAIN_RUN.rstrip()),
-    "levels of all kinds": ("1 0 a -2\n1 0 b 0.5\n2 0 c 1e1\n", PLAIN_RUN),
-    "no shared topic": (PLAIN_QRELS, "9 Q0 a 1 1 t\n"),
-    "ties": (PLAIN_QRELS, PLAIN_RUN.replace("2.5", "1").replace("+7.", "1")),
-}
-#: Files that the complete reader reads or explains: qrels, and a run.
-IN_DOUBT = {
-    "empty": ("", ""),
-    "blank": ("\n \n", "\n"),
-    "carriage returns": (PLAIN_QRELS.replace("\n", "\r\n"), PLAIN_RUN.replace("\n", "\r\n")),
-    "not ASCII": (PLAIN_QRELS.replace("a", "ä"), PLAIN_RUN.replace("a", "ä")),
-    "control characters": (PLAIN_QRELS.replace("a", "\x1f"), PLAIN_RUN.replace("a", "\0")),
-    "byte-order mark inside": (PLAIN_QRELS + "\ufeff1 0 z 1\n", PLAIN_RUN + "\ufeff1 Q0 z 1 1 t\n"),
-    "fields that move": ("1 0 a\n2 1 0 b 1\n", "1 Q0 a 1 1\n3 2 Q0 b 2 1 t\n"),
-    "two lines in one": (PLAIN_QRELS.replace("\n", " ", 1), PLAIN_RUN.replace("\n", " ", 1)),
-    "repeated document": (PLAIN_QRELS + "1 0 a 2\n", PLAIN_RUN + "1 Q0 a 9 1 t\n"),
-    "not a number": (PLAIN_QRELS.replace("2\n", "two\n"), PLAIN_RUN.replace("2.5", "high")),
-    "underscore": (PLAIN_QRELS.replace("2\n", "1_0\n"), PLAIN_RUN.replace("2.5", "1_0")),
-    "not finite": (PLAIN_QRELS.replace("2\n", "inf\n"), PLAIN_RUN.replace("2.5", "inf")),
-    "not a number, by name": (PLAIN_QRELS.replace("2\n", "nan\n"), PLAIN_RUN.replace("2.5", "nan")),
-    "too large": (PLAIN_QRELS.replace("2\n", "1e999\n"), PLAIN_RUN.replace("2.5", "1e999")),
-    "other formats": ("1 a L2\n2 c L1\n", "1 123 1 2.5 0 10\n"),
-    "letters": ("1 0 a 2\n1 S b 1\n", "1 1 2 3 4 5\n"),
-    "a header": ("query_id iteration doc_id relevance\n1 0 a 1\n", "query_id Q0 doc_id 1 2 score\n"),
-    "swapped": (PLAIN_RUN, PLAIN_QRELS),
-    "levels with a prefix": ("1 0 a L2\n", PLAIN_RUN + "1 Q0 z 1\n"),
-}
-
-
-def outcome(qrels, run):
-    """Return what evaluate gives: scores, coverage and warnings, or the error."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            scores = ir_graded.evaluate(["Q", "AP", "nDCG@2", "RR", "P@1"], qrels, run)
-            found = (scores.values.tobytes(), scores.query_ids, scores.runs, repr(scores.coverage))
-            found += (scores.signature,)
-        except (ValueError, OSError) as error:
-            found = (type(error), str(error))
-    return found, [str(one.message) for one in caught]
-
-
-@pytest.mark.parametrize("name", [*PLAIN, *IN_DOUBT])
-def test_small_files_give_the_results_and_errors_of_the_complete_reader(write, monkeypatch, name):
-    texts = (PLAIN | IN_DOUBT)[name]
-    qrels, run = write(texts[0], "qrels.txt"), write(texts[1], "run.txt")
-    good = write(PLAIN_QRELS, "good-qrels.txt"), write(PLAIN_RUN, "good.run")
-    pairs = [(qrels, run), (good[0], run), (qrels, good[1])]
-    expected = [outcome(*pair) for pair in pairs]
-    monkeypatch.setattr(formats, "sys", SimpleNamespace(modules=()))  # as if Polars were not imported
-    read = [formats.plain_dicts(kind, [path]) for kind, path in (("qrels", qrels), ("run", run))]
-    assert [one is not None for one in read] == [name in PLAIN] * 2
-    assert [outcome(*pair) for pair in pairs] == expected
-
-
-def test_large_files_and_pipes_are_left_to_the_complete_reader(write, monkeypatch):
-    monkeypatch.setattr(formats, "sys", SimpleNamespace(modules=()))
-    run = write(PLAIN_RUN)
-    assert formats.plain_dicts("run", [run]) is not None
-    assert formats.plain_dicts("run", [run, run.parent / "nosuch"]) is None
-    assert formats.plain_dicts("run", [run.parent]) is None
-    monkeypatch.setattr(formats, "_SMALL", len(PLAIN_RUN))
-    assert formats.plain_dicts("run", [run]) is not None
-    assert formats.plain_dicts("run", [run, run]) is None
 
 
 def test_a_line_is_too_long_wherever_it_is_cut(monkeypatch):

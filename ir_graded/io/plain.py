@@ -1,0 +1,321 @@
+"""Plain TREC lines, read with NumPy alone: files so small that Polars is not worth its import.
+
+Fields are read eight bytes at a time, as whole numbers. Wherever there is a doubt about a file, the complete
+reader reads or explains it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ir_graded.core.facets import CONVENTIONS, convention_of
+from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.struct import light_dataclass
+
+from .._utils.threads import Result, in_threads, processors
+from .formats import LETTERS, Format, Kind, formats_of, recognise
+from .text import Load, text_pieces
+
+Words = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.uint8]
+
+#: Up to this size together, plain files are read before Polars would be imported and read them.
+_SMALL = 256 << 20
+#: Bytes that a thread reads at a time; qrels are needed as a whole.
+_PIECES: dict[str, int] = {"run": 4 << 20, "qrels": 32 << 20}
+#: Longest field, so that one long field does not cost memory for each line.
+_LONGEST = 64
+_TAB, _NEWLINE, _RETURN, _BLANK, _MINUS = b"\t\n\r -"
+
+_WORD = 8
+_EIGHT = np.uint64(8)
+#: Masks of the first 0 to 8 bytes.
+_FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(_WORD + 1)], dtype=np.uint64)
+_EACH = np.uint64(0x0101010101010101)
+_SIX, _TEN, _HIGH, _ZEROS, _HALVES, _POINTS = (
+    _EACH * np.uint64(one) for one in (0x06, 0x0A, 0x80, ord("0"), 0xF0, ord("."))
+)
+#: Odd numbers with irregular bits.
+_SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+
+#: Powers of ten that are exact as float64, and that fit into 64 bits.
+_TENTH = 10.0 ** np.arange(23)
+_TENS = 10 ** np.arange(_WORD + 1, dtype=np.int64)
+#: Numbers up to here are exact as float64. Digits of such numbers, of which the first may be zeros.
+_EXACT = 1 << 53
+_DIGITS = 18
+
+
+@light_dataclass(frozen=True, eq=False)
+class Texts:
+    """Texts as numbers of eight bytes; all of a text up to ``_LONGEST`` bytes.
+
+    Attributes:
+        words: the bytes of each text, filled with zeros, shape ``(texts, words)``.
+        length: the number of bytes of each.
+    """
+
+    words: Words
+    length: Ints
+
+    @classmethod
+    def at(cls, data: bytes, begin: Ints, length: Ints) -> Texts:
+        """Return the texts at some positions of a text that has ``_LONGEST`` more bytes."""
+        words = np.empty((begin.size, min(_LONGEST, int(length.max(initial=1))) + _WORD - 1 >> 3), np.uint64)
+        for number in range(words.shape[1]):
+            words[:, number] = _word(data, begin, length, number)
+        return cls(words, length)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Texts:
+        """Return texts as numbers."""
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        length = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+        return cls.at(b"".join(encoded) + bytes(_LONGEST), np.cumsum(length) - length, length)
+
+    def hash(self) -> Words:
+        """Return an evenly distributed number for each text, whatever the length of the others."""
+        found: Words = self.words[:, 0] * _SPREAD[0]
+        for number in range(1, self.words.shape[1]):
+            found += self.words[:, number] * _SPREAD[number % 3] ** np.uint64(number)
+        found ^= found >> np.uint64(32)
+        found *= _SPREAD[1]
+        found ^= found >> np.uint64(29)
+        return found
+
+    def same(self, rows: Ints, other: Texts, of_other: Ints) -> Bools:
+        """Return whether texts are those of ``other``, which may be longer than ``_LONGEST``."""
+        found: Bools = self.length[rows] == other.length[of_other]
+        for number in range(min(self.words.shape[1], other.words.shape[1])):
+            found &= self.words[rows, number] == other.words[of_other, number]
+        return found
+
+    def texts(self, rows: Ints | slice) -> list[str]:
+        """Return some texts, of ASCII characters."""
+        found: list[str] = self.words[rows].view(f"S{_WORD * self.words.shape[1]}")[:, 0].astype(str).tolist()
+        return found
+
+
+def _word(data: bytes, begin: Ints, length: Ints, number: int) -> Words:
+    """Return the given eight bytes of each text, filled with zeros."""
+    # A word starts at each byte, without a copy.
+    words = np.ndarray((len(data) - _WORD + 1,), dtype="<u8", buffer=data, strides=(1,))
+    if number:
+        begin, length = begin + _WORD * number, np.maximum(length - _WORD * number, 0)
+    return np.asarray(words[begin] & _FIRST_BYTES[np.minimum(length, _WORD)], dtype=np.uint64)
+
+
+@light_dataclass(frozen=True, eq=False)
+class PlainRows:
+    """Rows of plain lines.
+
+    Attributes:
+        names: the topic of each group of neighbouring rows.
+        begin: the first row of each group, and one past the last row.
+        doc_ids: the document of each row.
+        values: its level or score.
+    """
+
+    names: list[str]
+    begin: Ints
+    doc_ids: Texts
+    values: Floats
+
+
+def are_small(paths: Iterable[str | os.PathLike[str]]) -> bool:
+    """Return whether regular files are so small together that Polars is not worth its import."""
+    if "polars" in sys.modules:
+        return False
+    files = [*map(Path, paths)]
+    try:
+        return all(map(Path.is_file, files)) and sum(file.stat().st_size for file in files) <= _SMALL
+    except (OSError, ValueError):
+        return False
+
+
+def read_plain(
+    kind: Kind, paths: Iterable[str | os.PathLike[str]], work: Callable[[PlainRows], Result | None]
+) -> Generator[Iterator[Result | None], None, None]:
+    """Yield the results of ``work`` for the pieces of each file, from threads that read ahead.
+
+    None for a piece of which the complete reader has to judge.
+    """
+    in_doubt: set[int] = set()
+
+    def steps() -> Iterator[tuple[int, Callable[[], PlainRows | None]]]:
+        for at, path in enumerate(paths):
+            for load in _loads(kind, os.fspath(path)):
+                yield at, load
+                if at in in_doubt:
+                    break
+
+    def read(step: tuple[int, Callable[[], PlainRows | None]]) -> tuple[int, Result | None]:
+        at, load = step
+        rows = None
+        with suppress(OSError, ValueError):  # of which GradedError is one
+            rows = load()
+        result = None if rows is None else work(rows)
+        if result is None:
+            in_doubt.add(at)
+        return at, result
+
+    for _, results in groupby(in_threads(read, steps(), processors()), key=itemgetter(0)):
+        yield map(itemgetter(1), results)
+
+
+def _loads(kind: Kind, path: str) -> Iterator[Callable[[], PlainRows | None]]:
+    """Yield functions that return the rows of the pieces of a file."""
+    is_first = True
+    try:
+        for load in text_pieces(path, _PIECES[kind]):
+            yield partial(_rows, kind, path, load, is_first=is_first)
+            is_first = False
+    except (OSError, ValueError):
+        yield lambda: None
+    if is_first:  # no text
+        yield lambda: None
+
+
+def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | None:
+    """Return the rows of a piece of a file; None if a line may not be plain."""
+    trec = next(one for one in formats_of(kind) if isinstance(one, Format) and one.name == "trec")
+    text = load()
+    size = len(text) + (not text.endswith(b"\n"))
+    data = text.ljust(size, b"\n") + bytes(_LONGEST)
+    values = np.frombuffer(data, np.uint8)
+    fields = _fields(values[:size], trec.width) if text.isascii() else None
+    if fields is None:
+        return None
+    begin, length = fields
+    topic, document, value = (trec.places[name] for name in ("query_id", "doc_id", trec.value_name))
+    if (length[:, [topic, document, value]] > _LONGEST).any():
+        return None
+    if is_first and not _is_plain(kind, path, data, int(begin[0, 0]), trec):
+        return None
+    if trec.review is not None:
+        reviewed = trec.review.field
+        marks = values[begin[:, reviewed][length[:, reviewed] == 1]]
+        if not {*map(ord, LETTERS)}.isdisjoint(marks.tolist()):
+            return None
+    numbers = _numbers(data, begin[:, value], length[:, value])
+    if numbers is None:
+        return None
+    topics = Texts.at(data, begin[:, topic], length[:, topic])
+    changes = topics.length[1:] != topics.length[:-1]
+    for word in topics.words.T:
+        changes |= word[1:] != word[:-1]
+    groups = np.append(0, np.flatnonzero(changes) + 1)
+    doc_ids = Texts.at(data, begin[:, document], length[:, document])
+    return PlainRows(topics.texts(groups), np.append(groups, len(numbers)), doc_ids, numbers)
+
+
+def _fields(values: Bytes, width: int) -> tuple[Ints, Ints] | None:
+    """Return where the fields of each line begin, and their lengths, shape ``(lines, width)``.
+
+    None if a line has another number of fields, or other white space than blanks, tabs and line ends.
+    """
+    white = np.flatnonzero(values <= _BLANK)
+    mark = values[white]
+    newline = mark == _NEWLINE
+    returns = mark == _RETURN
+    if not (newline | returns | (mark == _BLANK) | (mark == _TAB)).all():
+        return None
+    if (values[white[returns] + 1] != _NEWLINE).any():
+        return None
+    # In memory that is used already: clearing fresh memory takes longer than these steps.
+    begin = np.empty_like(white)
+    begin[0] = 0
+    np.add(white[:-1], 1, out=begin[1:])
+    length = np.subtract(white, begin, out=white)
+    is_field = length > 0
+    if not is_field.all():
+        # Several blanks, or lines without fields: the last field of a line is the last before a newline.
+        line = (np.cumsum(newline) - newline)[is_field]
+        begin, length = begin[is_field], length[is_field]
+        newline = np.append(line[1:] > line[:-1], True)
+    lines = begin.size // width
+    if not lines or begin.size % width:
+        return None
+    # A newline ends each line, and no other field.
+    if np.count_nonzero(newline) != lines or not newline[width - 1 :: width].all():
+        return None
+    return begin.reshape(lines, width), length.reshape(lines, width)
+
+
+def _is_plain(kind: Kind, path: str, data: bytes, begin: int, trec: Format) -> bool:
+    """Return whether the first line, which begins at or before a position, is one of a TREC file."""
+    line = data[data.rfind(b"\n", 0, begin) + 1 : data.index(b"\n", begin) + 1].decode()
+    fields, named = line.split(), re.findall(r"[\w-]+", line.lower())
+    is_named = fields[0][0] in "{[" or any(convention_of(one, named) for one in CONVENTIONS)
+    return not is_named and recognise(kind, fields, path, 1, line) is trec
+
+
+def _numbers(data: bytes, begin: Ints, length: Ints) -> Floats | None:
+    """Return numbers, each as ``float`` reads it; None if one is not a finite number.
+
+    Decimal numbers of few digits are whole numbers below 2^53 divided by a power of ten, both exact, so that
+    the quotient is the nearest float64. ``float`` reads the others.
+    """
+    values = np.frombuffer(data, np.uint8)
+    negative = values[begin] == _MINUS
+    at, left = begin + negative, length - negative
+    whole = np.zeros(begin.size, dtype=np.int64)
+    decimals = np.zeros(begin.size, dtype=np.int64)
+    has_point = np.zeros(begin.size, dtype=np.bool_)
+    others = left > _DIGITS + 1
+    for number in range(-(-min(_DIGITS + 1, int(left.max())) // _WORD)):
+        size = np.clip(left - _WORD * number, 0, _WORD)
+        digits, count, after = _digits(_word(data, at, left, number), size)
+        others |= (digits < 0) | (has_point & (count < size))
+        whole = whole * _TENS[count] + digits
+        decimals += np.where(has_point, count, after)
+        has_point |= count < size
+    others |= (whole >= _EXACT) | (left - has_point > _DIGITS) | (left == has_point)
+    found = whole / _TENTH[np.minimum(decimals, _DIGITS)]
+    np.negative(found, out=found, where=negative)
+    for row in np.flatnonzero(others).tolist():
+        text = data[begin[row] : begin[row] + length[row]]
+        try:
+            found[row] = math.nan if b"_" in text else float(text)
+        except ValueError:
+            return None
+    return found if np.isfinite(found).all() else None
+
+
+def _digits(word: Words, size: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the number in up to eight characters without a point, its digits, and those after the point.
+
+    The number is -1 where another character is not a digit.
+    """
+    # A byte of zero is one whose subtraction borrows; the lowest such byte is the point.
+    differs = word ^ _POINTS
+    zero = (differs - _EACH) & ~differs & _HIGH
+    lowest = (zero & (~zero + np.uint64(1))) >> np.uint64(7)
+    has_point = lowest != 0
+    before = lowest - np.uint64(1)  # mask of the bytes before the point; of all without a point
+    word = np.bitwise_or(word & before, (word >> _EIGHT) & ~before)
+    count = size - has_point
+    mask = _FIRST_BYTES[count]
+    word = (word ^ _ZEROS) & mask
+    wrong = (((word + _SIX) | word) & _HALVES & mask) > 0
+    after = np.where(has_point, count - ((before & _EACH) * _EACH >> np.uint64(56)).astype(np.int64), 0)
+    # The last digit goes into the highest byte; then pairs, fours and eights of digits are joined.
+    word = np.where(count > 0, word << (_EIGHT * (_WORD - count).astype(np.uint64) & np.uint64(63)), 0)
+    word = word * np.uint64(10) + (word >> _EIGHT)
+    pairs = np.uint64(0x000000FF000000FF)
+    word = (word & pairs) * np.uint64(0x000F424000000064) + (
+        ((word >> np.uint64(16)) & pairs) * np.uint64(0x0000271000000001)
+    )
+    return np.where(wrong, -1, (word >> np.uint64(32)).astype(np.int64)), count, after
