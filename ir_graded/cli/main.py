@@ -5,6 +5,7 @@ If the reader of a pipe has closed it, the exit code is 1 without a message, as 
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import re
@@ -60,6 +61,8 @@ def for_shell(message: str) -> str:
 #: Exception of click for a group without arguments; before 8.2 click prints the help itself.
 _NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
+#: New objects after which Python looks for unused ones.
+_OBJECTS = 100_000
 #: Exit code of shells for an interrupted command.
 _INTERRUPTED = 130
 
@@ -67,7 +70,7 @@ _INTERRUPTED = 130
 #: The module and the summary of each command.
 _COMMANDS = {
     "evaluate": ("evaluate", "Score RUNs against QRELS, best first."),
-    "verify": ("evaluate", "Recompute the scores in FILE, and say what differs."),
+    "verify": ("explain", "Recompute the scores in FILE, and say what differs."),
     "answers": (
         "compare",
         "Score answers by the nuggets that they support, and by their citations, best first.",
@@ -80,7 +83,7 @@ _COMMANDS = {
     ),
     "history": ("statistics", "Follow the means of runs over releases, from the files in FOLDER."),
     "rbo": ("statistics", "Compare RUNs by rank-biased overlap (RBO)."),
-    "explain": ("evaluate", "Explain the score of a topic: how much each relevant document adds."),
+    "explain": ("explain", "Explain the score of a topic: how much each relevant document adds."),
     "meta": (
         "statistics",
         "Compare measures: discriminative power, stability, swap method, rank correlation.",
@@ -106,7 +109,7 @@ _COMMANDS = {
         "List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.",
     ),
     "measures": ("measures", "List all measures with parameters, defaults, meaning and source."),
-    "passages": ("evaluate", "Check runs with passages."),
+    "passages": ("explain", "Check runs with passages."),
     "demo": (
         "evaluate",
         "Evaluate real runs (TREC-COVID round 1) that come with the package, without network access.",
@@ -190,7 +193,9 @@ def run() -> None:
     The process ends without shutting down the interpreter and threads of libraries, which takes 0.1 s.
     """
     _prepare_streams()
-    if any(_COMMANDS.get(argument, ("",))[0] == "evaluate" for argument in sys.argv[1:2]):
+    # Most objects live to the end, so that looking for unused ones would only take time.
+    gc.set_threshold(_OBJECTS, 20, 20)
+    if any(_COMMANDS.get(argument, ("",))[0] in {"evaluate", "explain"} for argument in sys.argv[1:2]):
         # These commands multiply no large matrices, and starting threads of BLAS takes longer than they run.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
