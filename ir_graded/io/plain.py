@@ -183,8 +183,8 @@ def _loads(kind: Kind, path: str) -> Iterator[Callable[[], PlainRows | None]]:
             yield partial(_rows, kind, path, load, is_first=is_first)
             is_first = False
     except (OSError, ValueError):
-        yield lambda: None
-    if is_first:  # no text
+        is_first = True
+    if is_first:  # an error, or no text
         yield lambda: None
 
 

@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from packed import gzipped
 
 import ir_graded
+from ir_graded.errors import FileFormatError
 from ir_graded.io import plain
 from ir_graded.matching import match
 from ir_graded.matching.plain import match_plain
@@ -45,6 +47,10 @@ IN_DOUBT = {
     "control characters": (PLAIN_QRELS.replace("a", "\x1f"), PLAIN_RUN.replace("a", "\0")),
     "byte-order mark inside": (PLAIN_QRELS + "\ufeff1 0 z 1\n", PLAIN_RUN + "\ufeff1 Q0 z 1 1 t\n"),
     "fields that move": ("1 0 a\n2 1 0 b 1\n", "1 Q0 a 1 1\n3 2 Q0 b 2 1 t\n"),
+    "later fields that move": (
+        PLAIN_QRELS + "1 0 y\n2 1 0 z 1\n",
+        PLAIN_RUN + "1 Q0 y 1 1\n3 2 Q0 z 2 1 t\n",
+    ),
     "two lines in one": (PLAIN_QRELS.replace("\n", " ", 1), PLAIN_RUN.replace("\n", " ", 1)),
     "repeated document": (PLAIN_QRELS + "1 0 a 2\n", PLAIN_RUN + "1 Q0 a 9 1 t\n"),
     "not a number": (PLAIN_QRELS.replace("2\n", "two\n"), PLAIN_RUN.replace("2.5", "high")),
@@ -155,9 +161,7 @@ def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, 
     pieces = pieces_of("run", bad)
     assert pieces[0] is not None
     assert pieces[-1] is None
-    with pytest.raises(
-        ir_graded.errors.FileFormatError, match=r"run\.txt, line 51: score 'high' is not a number"
-    ):
+    with pytest.raises(FileFormatError, match=r"run\.txt, line 51: score 'high' is not a number"):
         ir_graded.evaluate("AP", write(PLAIN_QRELS, "qrels"), bad)
     judged = match.match_runs(
         match.prepare_qrels(write(PLAIN_QRELS, "qrels")),
@@ -167,6 +171,19 @@ def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, 
         judged_only=True,
     )
     assert next(judged).n_retrieved.tolist() == [1, 1]
+
+
+@pytest.mark.usefixtures("without_polars")
+def test_a_file_that_ends_too_early_is_in_doubt(write, monkeypatch):
+    monkeypatch.setattr(plain, "_PIECES", {"run": 1 << 14, "qrels": 1 << 20})
+    lines = "".join(f"{topic} Q0 {random.Random(topic).random()} 1 1 t\n" for topic in range(2000))  # noqa: S311
+    run = write(gzipped(lines.encode())[:-9], "cut.run.gz")
+    pieces = pieces_of("run", run)
+    assert len(pieces) > 1
+    assert [piece is None for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+    with pytest.raises(FileFormatError, match=r"cut\.run\.gz: truncated gzip data"):
+        ir_graded.evaluate("AP", write(PLAIN_QRELS, "qrels"), run)
+    assert pieces_of("run", run.parent / "nosuch") == [None]
 
 
 def test_reading_ends_after_a_doubt(write, monkeypatch):
