@@ -124,9 +124,9 @@ FORKING = """
     forms = {"dict": run, "file": "one.run"}
     forms["frame"] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
     os.chdir(sys.argv[1])
-    # Small files with plain lines need no Polars.
-    with open("one.run", "w", newline="\\r\\n") as file:
-        file.writelines(f"{topic} Q0 {doc} 1 {score} t\\n" for topic, doc, score in rows)
+    # Small files need no Polars if they are ASCII.
+    with open("one.run", "w", encoding="utf-8") as file:
+        file.writelines(f"{topic} Q0 {doc} 1 {score} \\xe4\\n" for topic, doc, score in rows)
 
     def evaluated(form):
         return ir_graded.evaluate(["Q", "AP"], qrels, forms[form]).values.tolist()
