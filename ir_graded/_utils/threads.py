@@ -34,10 +34,10 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
     """
     items = iter(items)
     first = list(islice(items, 2))
+    _keep_freed_memory()
     if threads <= 1 or len(first) <= 1:
         yield from map(work, chain(first, items))
         return
-    _keep_freed_memory()
     pool = ThreadPoolExecutor(threads)
     waiting: deque[Future[Result]] = deque()
     interrupted = False
@@ -57,7 +57,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: i
 
 
 #: Bytes: larger than most arrays of a thread, small beside the memory of a process.
-_BLOCK = 16 << 20
+_BLOCK = 31 << 20
 
 
 @cache

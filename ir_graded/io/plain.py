@@ -50,8 +50,8 @@ _SIX, _TEN, _HIGH, _ZEROS, _HALVES, _POINTS = (
 #: Odd numbers with irregular bits.
 _SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 
-#: Powers of ten that are exact as float64, and that fit into 64 bits.
-_TENTH = 10.0 ** np.arange(23)
+#: Powers of ten, of which those below 10^23 are exact as float64, and those of the digits of a word.
+_TENTH = 10.0 ** np.arange(25)
 _TENS = 10 ** np.arange(_WORD + 1, dtype=np.int64)
 #: Numbers up to here are exact as float64. Digits of such numbers, of which the first may be zeros.
 _EXACT = 1 << 53
@@ -64,19 +64,21 @@ class Texts:
 
     Attributes:
         words: the bytes of each text, filled with zeros, shape ``(texts, words)``.
-        length: the number of bytes of each.
+        length: the number of bytes of each, at most 255.
     """
 
     words: Words
-    length: Ints
+    length: Bytes
 
     @classmethod
     def at(cls, data: bytes, begin: Ints, length: Ints) -> Texts:
         """Return the texts at some positions of a text that has ``_LONGEST`` more bytes."""
-        words = np.empty((begin.size, min(_LONGEST, int(length.max(initial=1))) + _WORD - 1 >> 3), np.uint64)
+        size = np.minimum(length, 255).astype(np.uint8)
+        longest = min(_LONGEST, int(size.max(initial=1)))
+        words = np.empty((begin.size, -(-longest // _WORD)), dtype=np.uint64)
         for number in range(words.shape[1]):
-            words[:, number] = _word(data, begin, length, number)
-        return cls(words, length)
+            words[:, number] = _word(data, begin, number, _left(size, number))
+        return cls(words, size)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Texts:
@@ -108,13 +110,20 @@ class Texts:
         return found
 
 
-def _word(data: bytes, begin: Ints, length: Ints, number: int) -> Words:
-    """Return the given eight bytes of each text, filled with zeros."""
+def _left(size: Bytes, number: int) -> Bytes:
+    """Return how many bytes of each text are in its word of the given number."""
+    if number:
+        size = np.maximum(size, _WORD * number) - np.uint8(_WORD * number)
+    return np.minimum(size, np.uint8(_WORD))
+
+
+def _word(data: bytes, begin: Ints, number: int, left: Bytes) -> Words:
+    """Return a word of each text: its ``left`` bytes, and zeros."""
     # A word starts at each byte, without a copy.
     words = np.ndarray((len(data) - _WORD + 1,), dtype="<u8", buffer=data, strides=(1,))
-    if number:
-        begin, length = begin + _WORD * number, np.maximum(length - _WORD * number, 0)
-    return np.asarray(words[begin] & _FIRST_BYTES[np.minimum(length, _WORD)], dtype=np.uint64)
+    return np.asarray(
+        words[begin + _WORD * number if number else begin] & _FIRST_BYTES[left], dtype=np.uint64
+    )
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -195,63 +204,63 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
     size = len(text) + (not text.endswith(b"\n"))
     data = text.ljust(size, b"\n") + bytes(_LONGEST)
     values = np.frombuffer(data, np.uint8)
-    fields = _fields(values[:size], trec.width) if text.isascii() else None
+    names = ["query_id", "doc_id", trec.value_name]
+    wanted = [trec.places[name] for name in names] + ([] if trec.review is None else [trec.review.field])
+    fields = _fields(values[:size], trec.width, wanted) if text.isascii() else None
     if fields is None:
         return None
-    begin, length = fields
-    topic, document, value = (trec.places[name] for name in ("query_id", "doc_id", trec.value_name))
-    if (length[:, [topic, document, value]] > _LONGEST).any():
+    topic, document, value, *reviewed = fields
+    if any(length.max() > _LONGEST for _, length in (topic, document, value)):
         return None
-    if is_first and not _is_plain(kind, path, data, int(begin[0, 0]), trec):
+    if is_first and not _is_plain(kind, path, data, int(topic[0][0]), trec):
         return None
-    if trec.review is not None:
-        reviewed = trec.review.field
-        marks = values[begin[:, reviewed][length[:, reviewed] == 1]]
-        if not {*map(ord, LETTERS)}.isdisjoint(marks.tolist()):
+    for begin, length in reviewed:
+        if not {*map(ord, LETTERS)}.isdisjoint(values[begin[length == 1]].tolist()):
             return None
-    numbers = _numbers(data, begin[:, value], length[:, value])
+    numbers = _numbers(data, *value)
     if numbers is None:
         return None
-    topics = Texts.at(data, begin[:, topic], length[:, topic])
+    topics = Texts.at(data, *topic)
     changes = topics.length[1:] != topics.length[:-1]
     for word in topics.words.T:
         changes |= word[1:] != word[:-1]
     groups = np.append(0, np.flatnonzero(changes) + 1)
-    doc_ids = Texts.at(data, begin[:, document], length[:, document])
-    return PlainRows(topics.texts(groups), np.append(groups, len(numbers)), doc_ids, numbers)
+    return PlainRows(
+        topics.texts(groups), np.append(groups, len(numbers)), Texts.at(data, *document), numbers
+    )
 
 
-def _fields(values: Bytes, width: int) -> tuple[Ints, Ints] | None:
-    """Return where the fields of each line begin, and their lengths, shape ``(lines, width)``.
+def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints, Ints]] | None:
+    """Return for each wanted field where it begins in each line, and its length.
 
     None if a line has another number of fields, or other white space than blanks, tabs and line ends.
     """
-    white = np.flatnonzero(values <= _BLANK)
-    mark = values[white]
-    newline = mark == _NEWLINE
-    returns = mark == _RETURN
-    if not (newline | returns | (mark == _BLANK) | (mark == _TAB)).all():
+    is_white: Bools = np.less_equal(values, _BLANK)
+    white = np.flatnonzero(is_white)
+    lines = np.count_nonzero(values == _NEWLINE)
+    others = white.size - lines - np.count_nonzero(values == _BLANK)
+    others -= np.count_nonzero(values == _TAB) if others else 0
+    if not (others or is_white[0] or (is_white[1:] & is_white[:-1]).any()):
+        # One blank or newline between all fields.
+        if white.size != lines * width or (values[white[width - 1 :: width]] != _NEWLINE).any():
+            return None
+        end = white.reshape(lines, width)
+        begins = ((end[:, at - 1] if at else np.append(-1, end[:-1, -1])) + 1 for at in wanted)
+        return [(begin, end[:, at] - begin) for at, begin in zip(wanted, begins, strict=True)]
+    marks = values[white]
+    returns = white[marks == _RETURN]
+    if others != returns.size or (values[returns + 1] != _NEWLINE).any():
         return None
-    if (values[white[returns] + 1] != _NEWLINE).any():
+    begin = np.append(0, white[:-1] + 1)
+    is_field = begin < white
+    newline = marks == _NEWLINE
+    line = (np.cumsum(newline) - newline)[is_field]
+    begin, length = begin[is_field], (white - begin)[is_field]
+    # The last field of a line is the last before a newline.
+    last = np.append(line[1:] > line[:-1], True)
+    if not begin.size or begin.size != width * last.sum() or not last[width - 1 :: width].all():
         return None
-    # In memory that is used already: clearing fresh memory takes longer than these steps.
-    begin = np.empty_like(white)
-    begin[0] = 0
-    np.add(white[:-1], 1, out=begin[1:])
-    length = np.subtract(white, begin, out=white)
-    is_field = length > 0
-    if not is_field.all():
-        # Several blanks, or lines without fields: the last field of a line is the last before a newline.
-        line = (np.cumsum(newline) - newline)[is_field]
-        begin, length = begin[is_field], length[is_field]
-        newline = np.append(line[1:] > line[:-1], True)
-    lines = begin.size // width
-    if not lines or begin.size % width:
-        return None
-    # A newline ends each line, and no other field.
-    if np.count_nonzero(newline) != lines or not newline[width - 1 :: width].all():
-        return None
-    return begin.reshape(lines, width), length.reshape(lines, width)
+    return [(begin[at::width], length[at::width]) for at in wanted]
 
 
 def _is_plain(kind: Kind, path: str, data: bytes, begin: int, trec: Format) -> bool:
@@ -269,21 +278,23 @@ def _numbers(data: bytes, begin: Ints, length: Ints) -> Floats | None:
     the quotient is the nearest float64. ``float`` reads the others.
     """
     values = np.frombuffer(data, np.uint8)
+    at, size = begin, length.astype(np.uint8)
     negative = values[begin] == _MINUS
-    at, left = begin + negative, length - negative
-    whole = np.zeros(begin.size, dtype=np.int64)
-    decimals = np.zeros(begin.size, dtype=np.int64)
-    has_point = np.zeros(begin.size, dtype=np.bool_)
-    others = left > _DIGITS + 1
-    for number in range(-(-min(_DIGITS + 1, int(left.max())) // _WORD)):
-        size = np.clip(left - _WORD * number, 0, _WORD)
-        digits, count, after = _digits(_word(data, at, left, number), size)
-        others |= (digits < 0) | (has_point & (count < size))
-        whole = whole * _TENS[count] + digits
-        decimals += np.where(has_point, count, after)
-        has_point |= count < size
-    others |= (whole >= _EXACT) | (left - has_point > _DIGITS) | (left == has_point)
-    found = whole / _TENTH[np.minimum(decimals, _DIGITS)]
+    if negative.any():
+        at, size = at + negative, size - negative
+    others = size > _DIGITS + 1
+    whole, decimals, has_point = np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros(1, np.bool_)
+    for number in range(-(-min(_DIGITS + 1, int(size.max())) // _WORD)):
+        left = _left(size, number)
+        digits, count, after, wrong = _digits(_word(data, at, number, left), left)
+        others |= wrong
+        if number:
+            others |= has_point & (count < left)
+            digits += whole * _TENS[count]
+            after = decimals + np.where(has_point, count, after)
+        whole, decimals, has_point = digits, after, has_point | (count < left)
+    others |= (whole >= _EXACT) | (size - has_point > _DIGITS) | (size == has_point)
+    found = np.asarray(whole / _TENTH[decimals])
     np.negative(found, out=found, where=negative)
     for row in np.flatnonzero(others).tolist():
         text = data[begin[row] : begin[row] + length[row]]
@@ -294,28 +305,26 @@ def _numbers(data: bytes, begin: Ints, length: Ints) -> Floats | None:
     return found if np.isfinite(found).all() else None
 
 
-def _digits(word: Words, size: Ints) -> tuple[Ints, Ints, Ints]:
+def _digits(word: Words, left: Bytes) -> tuple[Ints, Bytes, Bytes, Bools]:
     """Return the number in up to eight characters without a point, its digits, and those after the point.
 
-    The number is -1 where another character is not a digit.
+    Also return whether another character is not a digit.
     """
     # A byte of zero is one whose subtraction borrows; the lowest such byte is the point.
     differs = word ^ _POINTS
     zero = (differs - _EACH) & ~differs & _HIGH
     lowest = (zero & (~zero + np.uint64(1))) >> np.uint64(7)
-    has_point = lowest != 0
+    has_point = lowest > 0
     before = lowest - np.uint64(1)  # mask of the bytes before the point; of all without a point
-    word = np.bitwise_or(word & before, (word >> _EIGHT) & ~before)
-    count = size - has_point
-    mask = _FIRST_BYTES[count]
-    word = (word ^ _ZEROS) & mask
-    wrong = (((word + _SIX) | word) & _HALVES & mask) > 0
-    after = np.where(has_point, count - ((before & _EACH) * _EACH >> np.uint64(56)).astype(np.int64), 0)
+    count = left - has_point
+    word = (np.bitwise_or(word & before, (word >> _EIGHT) & ~before) ^ _ZEROS) & _FIRST_BYTES[count]
+    wrong = np.greater(((word + _SIX) | word) & _HALVES, 0)
+    whole = ((before & _EACH) * _EACH >> np.uint64(56)).astype(np.uint8)
     # The last digit goes into the highest byte; then pairs, fours and eights of digits are joined.
-    word = np.where(count > 0, word << (_EIGHT * (_WORD - count).astype(np.uint64) & np.uint64(63)), 0)
+    word <<= ((_WORD - count) << 3 & 63).astype(np.uint64)
     word = word * np.uint64(10) + (word >> _EIGHT)
     pairs = np.uint64(0x000000FF000000FF)
     word = (word & pairs) * np.uint64(0x000F424000000064) + (
         ((word >> np.uint64(16)) & pairs) * np.uint64(0x0000271000000001)
     )
-    return np.where(wrong, -1, (word >> np.uint64(32)).astype(np.int64)), count, after
+    return (word >> np.uint64(32)).view(np.int64), count, np.where(has_point, count - whole, 0), wrong
