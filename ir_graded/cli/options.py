@@ -19,10 +19,9 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.plain import are_small
 from ir_graded.io.records import is_json
 from ir_graded.io.run_names import named_runs, runs_of_arguments
-from ir_graded.io.sources import is_file, table_of
+from ir_graded.io.sources import is_file, is_read_once, table_of
 from ir_graded.io.text import read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -32,15 +31,15 @@ from .output import FORMATS
 
 
 def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, paths: Any) -> Any:
-    """Let Ctrl-C end a wait for a pipe or for threads, as Python does by default.
+    """Let Ctrl-C end a wait for a pipe, as Python does by default.
 
     Importing Polars makes the system resume an interrupted wait, so that Python notices Ctrl-C only at its
     end: https://github.com/pola-rs/polars/issues/21739. The setting applies to the whole process, so it is
-    changed only on the command line. Small files, which are read without Polars, have no wait.
+    changed only on the command line. Files are read in pieces, which have no long wait.
     """
     names = [paths] if isinstance(paths, str) else list(paths or [])
     found = [str(standard_input(name)) for name in names]
-    if found and not are_small(found) and hasattr(signal, "siginterrupt"):
+    if any(map(is_read_once, found)) and hasattr(signal, "siginterrupt"):
         import polars  # noqa: F401  # a later import would undo the next line
 
         signal.siginterrupt(signal.SIGINT, True)

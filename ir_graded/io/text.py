@@ -73,12 +73,16 @@ def errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
+class FileChangedError(FileFormatError):
+    """Error about a file that was written to while it was read."""
+
+
 def check_unchanged(path: str | os.PathLike[str], before: os.stat_result) -> None:
     """Raise FileFormatError if a regular file was written to or replaced since ``before``."""
     if stat.S_ISREG(before.st_mode):
         now = Path(path).stat()
         if any(getattr(now, name) != getattr(before, name) for name in _STATE):
-            raise FileFormatError(f"{os.fspath(path)}: was changed while it was read")
+            raise FileChangedError(f"{os.fspath(path)}: was changed while it was read")
 
 
 #: Compressed bytes that are read, and usually decompressed, at a time: few, because they may expand a lot.
@@ -283,7 +287,7 @@ def _stretch(path: str, begin: int, end: int, before: os.stat_result) -> bytes:
         while len(found) < end - begin:
             more = file.read(end - begin - len(found))
             if not more:
-                raise FileFormatError(f"{path}: became shorter while it was read")
+                raise FileChangedError(f"{path}: became shorter while it was read")
             found += more
     check_unchanged(path, before)
     return b"".join(_with_short_lines([found], path))

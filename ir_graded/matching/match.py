@@ -15,7 +15,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Bools
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
-from ir_graded.io.plain import are_small, read_plain
+from ir_graded.io.plain import read_plain
 from ir_graded.io.responses import is_ranked
 from ir_graded.io.sources import (
     ensure_rereadable,
@@ -40,7 +40,7 @@ def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     if isinstance(qrels, Mapping) and not is_ranked(qrels):
         return from_dicts(qrels)
     if is_path_or_dataset_id(qrels) and not (wanted := [*wanted]):
-        plain = [*next(read_plain("qrels", [qrels], from_plain))] if are_small([qrels]) else []
+        plain = [*next(read_plain("qrels", [qrels], from_plain))] if is_regular_file(qrels) else []
         if len(plain) == 1 and plain[0] is not None:
             return plain[0]
     from .qrels import from_table
@@ -104,15 +104,15 @@ def match_runs(
         lowest: lowest level of the documents to look for; in a run that can be read only once, of all.
         work: function that is called with each matched run.
         whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
-        judged_only: whether ``work`` needs no documents but judged ones; small files are then not held.
+        judged_only: whether ``work`` needs no documents but judged ones, and gets files by their paths.
 
     Raises NoSharedTopicsError or InputError; the message names the run if there are several.
     """
     # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
     # cannot run in parallel because of Python's global lock.
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
-    small = judged_only and are_small(paths)
-    with _reading(prepared, paths, lowest, small=small) as pieces:
+    judged_only &= all(map(is_regular_file, paths))
+    with _reading(prepared, paths, lowest, judged_only=judged_only) as pieces:
         for name, given in runs.items():
             try:
                 level = -np.inf if is_read_once(given) else lowest
@@ -176,12 +176,12 @@ def table_of_run(prepared: Judgments, run: Any) -> Table:
 
 
 def _reading(
-    prepared: Judgments, paths: list[Any], lowest: float, *, small: bool
+    prepared: Judgments, paths: list[Any], lowest: float, *, judged_only: bool
 ) -> AbstractContextManager[Iterator[Any]]:
-    """Return the matched run of each ``small`` file if it is plain, and the pieces of each other file."""
+    """Return the pieces of each file, or with ``judged_only`` its matched run, None if it is not plain."""
     if not paths:
         return nullcontext(iter(()))
-    if small:
+    if judged_only:
         return closing(match_plain(prepared, paths, lowest))
     from .tables import read_pieces
 

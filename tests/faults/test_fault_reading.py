@@ -26,8 +26,8 @@ from packed import gzipped
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError, NoSharedTopicsError
 from ir_graded.evaluation import evaluate as evaluation
-from ir_graded.io import parquet, text as file_text
-from ir_graded.matching import tables as table_runs
+from ir_graded.io import parquet, plain, text as file_text
+from ir_graded.matching import plain as plain_runs, tables as table_runs
 
 
 @pytest.fixture
@@ -43,10 +43,26 @@ def error_of(capsys):
     return lambda *arguments: assert_command_fails(run_command(capsys, *arguments))
 
 
-@pytest.fixture
-def small_pieces(monkeypatch):
+@pytest.fixture(params=["plain", "complete"])
+def between_pieces(request, monkeypatch):
+    """Call a function between the small pieces of a run, which a reader reads in one thread."""
     monkeypatch.setattr(table_runs, "_PIECE", 1)
-    monkeypatch.setattr(table_runs, "_FRAME", 1)
+    monkeypatch.setattr(plain, "_PIECES", {"run": 1, "qrels": 1 << 20})
+    monkeypatch.setattr(plain, "processors", lambda: 1)
+    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 1)
+    if request.param == "complete":
+        monkeypatch.setattr(plain, "_rows", lambda *_given, **_options: None)
+    module = plain_runs if request.param == "plain" else table_runs
+    found = module._match_rows
+
+    def call(function):
+        def match_rows(*arguments):
+            function()
+            return found(*arguments)
+
+        monkeypatch.setattr(module, "_match_rows", match_rows)
+
+    return call
 
 
 # ------------------------------------------------------------------------------- cannot be read
@@ -118,24 +134,14 @@ def test_a_run_that_vanishes_after_the_folder_was_listed_is_reported(folder, mon
         ir_graded.evaluate("Q", "qrels.txt", "runs")
 
 
-@pytest.mark.usefixtures("small_pieces")
-def test_a_run_that_vanishes_between_its_pieces_is_reported(folder, monkeypatch):
-    path = folder / "one.run"
-    found = table_runs._match_rows
-
-    def vanishing(*arguments):
-        path.unlink(missing_ok=True)
-        return found(*arguments)
-
-    monkeypatch.setattr(table_runs, "_match_rows", vanishing)
-    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 1)
+def test_a_run_that_vanishes_between_its_pieces_is_reported(folder, between_pieces):
+    between_pieces(lambda: (folder / "one.run").unlink(missing_ok=True))
     with pytest.raises(FileNotFoundError, match=r"one\.run"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
 
 
-@pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("change", ["replaced", "longer", "shorter", "touched"])
-def test_a_run_that_changes_between_its_pieces_is_rejected(folder, monkeypatch, change):
+def test_a_run_that_changes_between_its_pieces_is_rejected(folder, between_pieces, change):
     """Half of a run must not be scored with half of another."""
     path = folder / "one.run"
     changes = {
@@ -144,14 +150,7 @@ def test_a_run_that_changes_between_its_pieces_is_rejected(folder, monkeypatch, 
         "shorter": lambda: path.write_text(run_text(RUNS["one.run"])[:-15]),
         "touched": lambda: os.utime(path, ns=(0, 0)),
     }
-    found = table_runs._match_rows
-
-    def changing(*arguments):
-        changes[change]()
-        return found(*arguments)
-
-    monkeypatch.setattr(table_runs, "_match_rows", changing)
-    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 1)
+    between_pieces(changes[change])
     with pytest.raises(FileFormatError, match=r"one\.run: (was changed|became shorter) while it was read"):
         ir_graded.evaluate("Q", "qrels.txt", "one.run")
 
@@ -185,18 +184,15 @@ def test_qrels_that_change_while_they_are_read_are_rejected(tmp_path, monkeypatc
         ir_graded.evaluate("Q", path, RUNS["one.run"])
 
 
-@pytest.mark.usefixtures("small_pieces")
-def test_a_compressed_run_that_grows_between_its_pieces_is_rejected(tmp_path, monkeypatch):
+def test_a_compressed_run_that_grows_between_its_pieces_is_rejected(tmp_path, monkeypatch, between_pieces):
     path = tmp_path / "run.gz"
     path.write_bytes(gzipped(TEXT))
-    found = table_runs._match_rows
 
-    def growing(*arguments):
+    def grow():
         with path.open("ab") as file:
             file.write(gzipped(b"21 Q0 d1 1 1 t\n"))
-        return found(*arguments)
 
-    monkeypatch.setattr(table_runs, "_match_rows", growing)
+    between_pieces(grow)
     monkeypatch.setattr(file_text, "READ", 64)
     with pytest.raises(FileFormatError, match=r"run\.gz: was changed while it was read"):
         ir_graded.evaluate("Q", JUDGED, path)

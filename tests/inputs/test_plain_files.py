@@ -1,10 +1,9 @@
-"""Plain TREC files that are read without Polars give what the complete reader gives."""
+"""Plain TREC files, which are read without Polars, give what the complete reader gives."""
 
 import math
 import random
 import warnings
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -79,10 +78,11 @@ def outcome(qrels, run):
     return found, [str(one.message) for one in caught]
 
 
-@pytest.fixture
-def without_polars(monkeypatch):
-    """Polars counts as not imported."""
-    monkeypatch.setattr(plain, "sys", SimpleNamespace(modules=()))
+def outcome_of_complete_reader(qrels, run):
+    """Return what evaluate gives if every file is in doubt."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plain, "_rows", lambda *_given, **_options: None)
+        return outcome(qrels, run)
 
 
 def pieces_of(kind, path):
@@ -91,28 +91,16 @@ def pieces_of(kind, path):
 
 
 @pytest.mark.parametrize("name", [*PLAIN, *IN_DOUBT])
-def test_small_files_give_the_results_and_errors_of_the_complete_reader(write, request, name):
+def test_plain_files_give_the_results_and_errors_of_the_complete_reader(write, name):
     texts = (PLAIN | IN_DOUBT)[name]
     qrels, run = write(texts[0], "qrels.txt"), write(texts[1], "run.txt")
     good = write(PLAIN_QRELS, "good-qrels.txt"), write(PLAIN_RUN, "good.run")
     pairs = [(qrels, run), (good[0], run), (qrels, good[1])]
-    expected = [outcome(*pair) for pair in pairs]
-    request.getfixturevalue("without_polars")
+    expected = [outcome_of_complete_reader(*pair) for pair in pairs]
     # Whether a document is repeated is known only after matching.
     read = [None not in pieces_of(kind, path) for kind, path in (("qrels", qrels), ("run", run))]
     assert read == [name in PLAIN or name == "repeated document"] * 2
     assert [outcome(*pair) for pair in pairs] == expected
-
-
-@pytest.mark.usefixtures("without_polars")
-def test_only_regular_files_up_to_a_size_together_are_read(write, monkeypatch):
-    run = write(PLAIN_RUN)
-    assert plain.are_small([run])
-    assert not plain.are_small([run, run.parent / "nosuch"])
-    assert not plain.are_small([run.parent])
-    monkeypatch.setattr(plain, "_SMALL", len(PLAIN_RUN))
-    assert plain.are_small([run])
-    assert not plain.are_small([run, run])
 
 
 def random_run(source, topics, documents):
@@ -131,7 +119,6 @@ def random_run(source, topics, documents):
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.usefixtures("without_polars")
 def test_pieces_give_the_results_of_the_complete_reader(write, monkeypatch, seed):
     # Odd seeds scatter the topics over the file, which is then left to the complete reader.
     source = random.Random(seed)  # noqa: S311
@@ -143,9 +130,7 @@ def test_pieces_give_the_results_of_the_complete_reader(write, monkeypatch, seed
     run = write("\n".join(lines).replace(" ", mark) + source.choice(["", "\n"]), "a.run")
     judged = (f"{topic} 0 d{at} {source.randint(0, 3)}\n" for topic, at in product(topics[:-1], range(12)))
     qrels = write("".join(judged), "qrels")
-    monkeypatch.setattr(plain, "_SMALL", -1)
-    expected = outcome(qrels, run)
-    monkeypatch.setattr(plain, "_SMALL", 1 << 20)
+    expected = outcome_of_complete_reader(qrels, run)
     monkeypatch.setattr(plain, "_PIECES", {"run": source.choice([1, 200, 1000]), "qrels": 1 << 20})
     assert outcome(qrels, run) == expected
     assert len(pieces_of("run", run)) > 1
@@ -153,7 +138,6 @@ def test_pieces_give_the_results_of_the_complete_reader(write, monkeypatch, seed
     assert (found is None) == bool(seed % 2)
 
 
-@pytest.mark.usefixtures("without_polars")
 def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, monkeypatch):
     monkeypatch.setattr(plain, "_PIECES", {"run": 1, "qrels": 1 << 20})
     lines = [f"{topic} Q0 a 1 1 t\n" for topic in range(50)]
@@ -173,7 +157,6 @@ def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, 
     assert next(judged).n_retrieved.tolist() == [1, 1]
 
 
-@pytest.mark.usefixtures("without_polars")
 def test_a_file_that_ends_too_early_is_in_doubt(write, monkeypatch):
     monkeypatch.setattr(plain, "_PIECES", {"run": 1 << 14, "qrels": 1 << 20})
     lines = "".join(f"{topic} Q0 {random.Random(topic).random()} 1 1 t\n" for topic in range(2000))  # noqa: S311
@@ -183,7 +166,6 @@ def test_a_file_that_ends_too_early_is_in_doubt(write, monkeypatch):
     assert [piece is None for piece in pieces] == [False] * (len(pieces) - 1) + [True]
     with pytest.raises(FileFormatError, match=r"cut\.run\.gz: truncated gzip data"):
         ir_graded.evaluate("AP", write(PLAIN_QRELS, "qrels"), run)
-    assert pieces_of("run", run.parent / "nosuch") == [None]
 
 
 def test_reading_ends_after_a_doubt(write, monkeypatch):

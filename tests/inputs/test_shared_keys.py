@@ -6,7 +6,8 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import InputError
-from ir_graded.matching import judgments, tables
+from ir_graded.io.plain import Texts
+from ir_graded.matching import judgments, plain, tables
 
 MEASURES = ["Q", "P-measure", "nERR@5", "AP", "nDCG@5", "Judged@10", "Bpref"]
 
@@ -19,6 +20,10 @@ KEYS = {
     "a judged document's key for all unjudged": lambda topic, doc: (
         100 * topic + (int(doc[1:]) if doc[0] == "d" else 0)
     ),
+    # No two retrieved documents share a key, but u0 has that of d9, which is not retrieved.
+    "a judged document's key for one unjudged": lambda topic, doc: (
+        100 * topic + int(doc[1:]) + (0 if doc[0] == "d" else 9)
+    ),
 }
 
 
@@ -28,10 +33,11 @@ def keys(request, monkeypatch):
     key = KEYS[request.param]
 
     def document_keys(topic, doc_id):
-        pairs = zip(topic.tolist(), doc_id.to_list(), strict=True)
+        doc_ids = doc_id.texts(slice(None)) if isinstance(doc_id, Texts) else doc_id.to_list()
+        pairs = zip(topic.tolist(), doc_ids, strict=True)
         return np.array([key(*pair) for pair in pairs], dtype=np.uint64)
 
-    for module in (judgments, tables):
+    for module in (judgments, tables, plain):
         monkeypatch.setattr(module, "document_keys", document_keys)
 
 
@@ -106,7 +112,7 @@ def test_passages_of_articles_with_equal_keys_are_scored_separately():
     qrels, run = (frame.assign(start=frame.index % 5, length=10) for frame in collection())
     found = ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values
     with pytest.MonkeyPatch.context() as patch:
-        for module in (judgments, tables):
+        for module in (judgments, tables, plain):
             patch.setattr(module, "document_keys", HASHED)
         np.testing.assert_array_equal(found, ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values)
 
