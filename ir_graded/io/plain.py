@@ -40,8 +40,8 @@ _EIGHT = np.uint64(8)
 #: Masks of the first 0 to 8 bytes.
 _FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(_WORD + 1)], dtype=np.uint64)
 _EACH = np.uint64(0x0101010101010101)
-_SIX, _TEN, _HIGH, _ZEROS, _HALVES, _POINTS = (
-    _EACH * np.uint64(one) for one in (0x06, 0x0A, 0x80, ord("0"), 0xF0, ord("."))
+_SIX, _HIGH, _ZEROS, _HALVES, _POINTS = (
+    _EACH * np.uint64(one) for one in (0x06, 0x80, ord("0"), 0xF0, ord("."))
 )
 #: Odd numbers with irregular bits.
 _SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
@@ -87,7 +87,7 @@ class Texts:
         """Return an evenly distributed number for each text, whatever the length of the others."""
         found: Words = self.words[:, 0] * _SPREAD[0]
         for number in range(1, self.words.shape[1]):
-            found += self.words[:, number] * _SPREAD[number % 3] ** np.uint64(number)
+            found += self.words[:, number] * (_SPREAD ** np.uint64(number))[number % _SPREAD.size]
         found ^= found >> np.uint64(32)
         found *= _SPREAD[1]
         found ^= found >> np.uint64(29)
