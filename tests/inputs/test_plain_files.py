@@ -138,6 +138,30 @@ def test_pieces_give_the_results_of_the_complete_reader(write, monkeypatch, seed
     assert (found is None) == bool(seed % 2)
 
 
+def changed(source, text):
+    """Return a text with a few characters inserted, replaced or deleted."""
+    for _ in range(source.choice([0, 0, 1, 1, 2, 3])):
+        at, mark = source.randrange(len(text)), source.choice(' \t\r\n.-+eE_09aL;"{#\x0b\0\x7fä\ufeff|/:SC')
+        text = text[:at] + source.choice(["", mark, mark + text[at]]) + text[at + 1 :]
+    return text
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(8))
+def test_changed_files_give_the_results_and_errors_of_the_complete_reader(write, monkeypatch, seed):
+    source = random.Random(seed)  # noqa: S311
+    read = set()
+    for _ in range(12):
+        judged = (f"{topic} 0 d{at} {source.randint(-1, 3)}\n" for topic, at in product("12", range(3)))
+        qrels = write(changed(source, "".join(judged)), "qrels.txt")
+        end = source.choice(["\n", "\r\n", " \n"])
+        run = write(changed(source, end.join(random_run(source, "12", 2)) + end))
+        monkeypatch.setattr(plain, "_PIECES", {"run": source.choice([1, 1 << 20]), "qrels": 1 << 20})
+        read.add((None in pieces_of("qrels", qrels), None in pieces_of("run", run)))
+        assert outcome(qrels, run) == outcome_of_complete_reader(qrels, run)
+    assert len(read) > 1
+
+
 def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, monkeypatch):
     monkeypatch.setattr(plain, "_PIECES", {"run": 1, "qrels": 1 << 20})
     lines = [f"{topic} Q0 a 1 1 t\n" for topic in range(50)]
