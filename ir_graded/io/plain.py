@@ -46,12 +46,17 @@ _SIX, _HIGH, _ZEROS, _HALVES, _POINTS = (
 #: Odd numbers with irregular bits.
 _SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 
-#: Powers of ten, of which those below 10^23 are exact as float64, and those of the digits of a word.
-_TENTH = 10.0 ** np.arange(25)
+#: Powers of ten: exact as float64, and of the digits of a word.
+_TENTH = np.power(10.0, np.arange(23), dtype=np.float64)
 _TENS = 10 ** np.arange(_WORD + 1, dtype=np.int64)
-#: Numbers up to here are exact as float64. Digits of such numbers, of which the first may be zeros.
-_EXACT = 1 << 53
-_DIGITS = 18
+#: Whole numbers up to here are exact as float64; larger ones are read up to here.
+_EXACT, _MOST = 1 << 53, 10**18
+#: Bytes of numbers that are read here.
+_DIGITS = 24
+#: Factor that splits a float64 into halves of its digits (Dekker 1971).
+_SPLIT = float((1 << 27) + 1)
+#: Distance from the middle of two float64, in halves of their difference, at which rounding is safe.
+_SAFE = 1e-6
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -264,35 +269,63 @@ def _is_plain(kind: Kind, path: str, data: bytes, begin: int, trec: Format) -> b
 def _numbers(data: bytes, begin: Ints, length: Ints) -> Floats | None:
     """Return numbers, each as ``float`` reads it; None if one is not a finite number.
 
-    Decimal numbers of few digits are whole numbers below 2^53 divided by a power of ten, both exact, so that
-    the quotient is the nearest float64. ``float`` reads the others.
+    ``float`` reads those with an exponent or with too many digits.
     """
     values = np.frombuffer(data, np.uint8)
     at, size = begin, length.astype(np.uint8)
     negative = values[begin] == _MINUS
     if negative.any():
         at, size = at + negative, size - negative
-    others = size > _DIGITS + 1
+    others = size > _DIGITS
     whole, decimals, has_point = np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros(1, np.bool_)
-    for number in range(-(-min(_DIGITS + 1, int(size.max())) // _WORD)):
+    for number in range(-(-min(_DIGITS, int(size.max())) // _WORD)):
         left = _left(size, number)
         digits, count, after, wrong = _digits(_word(data, at, number, left), left)
         others |= wrong
         if number:
-            others |= has_point & (count < left)
+            others |= (has_point & (count < left)) | (whole >= _MOST // _TENS[count])
             digits += whole * _TENS[count]
             after = decimals + np.where(has_point, count, after)
         whole, decimals, has_point = digits, after, has_point | (count < left)
-    others |= (whole >= _EXACT) | (size - has_point > _DIGITS) | (size == has_point)
-    found = np.asarray(whole / _TENTH[decimals])
+    others |= (size == has_point) | (decimals >= _TENTH.size)
+    found, doubtful = _quotients(whole, _TENTH[np.minimum(decimals, _TENTH.size - 1)])
     np.negative(found, out=found, where=negative)
-    for row in np.flatnonzero(others).tolist():
+    for row in np.flatnonzero(others | doubtful).tolist():
         text = data[begin[row] : begin[row] + length[row]]
         try:
             found[row] = math.nan if b"_" in text else float(text)
         except ValueError:
             return None
     return found if np.isfinite(found).all() else None
+
+
+def _quotients(whole: Ints, tens: Floats) -> tuple[Floats, Bools]:
+    """Return the float64 nearest to each quotient, and where a quotient is too near the middle of two.
+
+    Where both numbers are exact as float64, so is the rounding of the quotient. Else the rest of the division
+    corrects it, from the exact product of quotient and divisor (Dekker 1971).
+    """
+    found = np.asarray(whole / tens)
+    doubtful = np.zeros(found.size, dtype=np.bool_)
+    large = np.flatnonzero(whole > _EXACT)
+    if large.size:
+        whole, tens, quotient = whole[large], tens[large], found[large]
+        product, error = _exact_product(quotient, tens)
+        high = whole.astype(np.float64)
+        rest = ((high - product) - error + (whole - high.astype(np.int64))) / tens
+        found[large] = quotient + rest
+        # Below a power of two, float64 are half as far apart.
+        halves = np.abs(rest) / np.spacing(quotient) * 2
+        doubtful[large] = (np.abs(halves - 1) < _SAFE) | (np.abs(halves - 0.5) < _SAFE)
+    return found, doubtful
+
+
+def _exact_product(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return a rounded product, and the exact product minus it (Dekker 1971)."""
+    product = one * other
+    high, above = (number * _SPLIT - (number * _SPLIT - number) for number in (one, other))
+    low, below = one - high, other - above
+    return product, ((high * above - product) + high * below + low * above) + low * below
 
 
 def _digits(word: Words, left: Bytes) -> tuple[Ints, Bytes, Bytes, Bools]:

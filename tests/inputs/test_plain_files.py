@@ -262,6 +262,7 @@ def test_numbers_are_those_of_float():
         digits = "".join(source.choices("0123456789", k=source.randint(1, 20)))
         at = source.randint(0, len(digits))
         texts.append(source.choice(["", "-", "+"]) + source.choice([digits, f"{digits[:at]}.{digits[at:]}"]))
+    texts += [f"{source.randint(1, 10**18 - 1) / 10**18:.{source.randint(15, 22)}f}" for _ in range(20_000)]
     texts += [repr(source.uniform(-1, 1) * 10 ** source.randint(-9, 9)) for _ in range(20_000)]
     assert numbers_of(texts).tobytes() == np.array([*map(float, texts)]).tobytes()
     alone = [numbers_of([text])[0] for text in NUMBERS]
