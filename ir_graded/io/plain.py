@@ -231,11 +231,14 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     None if a line has another number of fields, or other white space than blanks, tabs and line ends.
     """
     is_white: Bools = np.less_equal(values, _BLANK)
+    repeated = np.count_nonzero(is_white[1:] & is_white[:-1])
+    if repeated > values.size // 2:  # positions of white space would need much more memory than the text
+        return None
     white = np.flatnonzero(is_white)
     lines = np.count_nonzero(values == _NEWLINE)
     others = white.size - lines - np.count_nonzero(values == _BLANK)
     others -= np.count_nonzero(values == _TAB) if others else 0
-    if not (others or is_white[0] or (is_white[1:] & is_white[:-1]).any()):
+    if not (others or is_white[0] or repeated):
         # One blank or newline between all fields.
         if white.size != lines * width or (values[white[width - 1 :: width]] != _NEWLINE).any():
             return None
