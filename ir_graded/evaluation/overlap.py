@@ -16,7 +16,8 @@ from ir_graded.core.segments import Floats, Ints, exact_sum
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import is_path_or_dataset_id
-from ir_graded.matching.judgments import Judgments, Lookup, comparable, document_keys
+from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.lookup import Lookup, document_keys
 from ir_graded.matching.match import table_of_run
 from ir_graded.meta.options import statistic
 

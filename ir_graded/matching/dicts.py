@@ -17,7 +17,8 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.values import text_ids
 
-from .judgments import Judgments, Lookup, comparable, numbers_of, unchanged
+from .judgments import Judgments, comparable, numbers_of, unchanged
+from .lookup import Lookup
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
 _BATCH_ROWS = 1 << 18

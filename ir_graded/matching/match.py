@@ -108,8 +108,8 @@ def match_runs(
 
     Raises NoSharedTopicsError or InputError; the message names the run if there are several.
     """
-    # Threads read the files of several runs at a time. Processing the rows takes many short steps, which
-    # cannot run in parallel because of Python's global lock.
+    # Threads read the files of several runs at a time, and match plain ones. Other rows are matched here, in
+    # many short steps, which gain little from threads because of Python's global lock.
     paths = [] if whole else [run for run in runs.values() if is_file(run)]
     judged_only &= all(map(is_regular_file, paths))
     with _reading(prepared, paths, lowest, judged_only=judged_only) as pieces:

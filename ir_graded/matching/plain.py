@@ -12,7 +12,8 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.io.plain import PlainRows, Texts, read_plain
 
-from .judgments import Judgments, comparable, document_keys, has_repeats
+from .judgments import Judgments, comparable
+from .lookup import document_keys, repeated
 
 
 class _Part(NamedTuple):
@@ -26,7 +27,7 @@ def match_plain(
     judgments: Judgments, paths: Iterable[str | os.PathLike[str]], lowest: float
 ) -> Generator[JudgedRun | None, None, None]:
     """Match the file of each run; None if it is not plain, or a topic or document may be repeated."""
-    judgments.lookup(lowest).prepare(Texts)
+    judgments.lookup(lowest).prepare(texts=True)
     for pieces in read_plain("run", paths, lambda rows: _match_rows(judgments, rows, lowest)):
         parts = [*pieces]
         found = [part for part in parts if part is not None]
@@ -49,7 +50,7 @@ def _match_rows(judgments: Judgments, rows: PlainRows, lowest: float) -> _Part |
         number, length = number[known], length[known]
     groups = ranking.Groups(number, np.append(0, np.cumsum(length)))
     key = document_keys(groups.topic, doc_ids)
-    if has_repeats(key):
+    if repeated(key).size:
         return None
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, doc_ids, key)

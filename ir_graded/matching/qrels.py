@@ -30,7 +30,8 @@ from ir_graded.io.table import Table, at_rows, first_rows
 from ir_graded.io.values import describe_document
 
 from .articles import articles_of
-from .judgments import Judgments, document_keys
+from .judgments import Judgments
+from .lookup import document_keys, repeated
 
 #: Largest difference between an inclusion probability and the judged share of the stratum.
 _ROUNDING = 1e-6
@@ -138,8 +139,7 @@ def topic_numbers(query_id: pl.Series, names: pl.Series) -> Ints:
 def _without_repetitions(table: Table, topic: Ints) -> tuple[Ints, Ints, Floats, str]:
     """Return the first row of each document, the document of each row, the highest levels, and a note."""
     every = np.arange(topic.size, dtype=np.int64)
-    key = np.sort(document_keys(topic, table.doc_id))
-    if not (key[1:] == key[:-1]).any():
+    if not repeated(document_keys(topic, table.doc_id)).size:
         return every, every, table.value, ""
     rows = pl.DataFrame({"topic": topic, "doc": table.doc_id})
     row = first_rows(rows)

@@ -31,7 +31,8 @@ from ir_graded.io.table import Table, as_strings, at_rows, from_columns, item_pl
 from ir_graded.io.values import describe_document
 
 from .articles import articles_of, first_ranks, one_row_an_article, order_rows, ranked_rows
-from .judgments import Judgments, Keys, comparable, document_keys, rows_of_dicts
+from .judgments import Judgments, comparable, rows_of_dicts
+from .lookup import Keys, document_keys, repeated
 from .qrels import topic_numbers
 
 #: Bytes of a file, and rows of a table, that a thread processes at a time: few enough for the processor
@@ -55,7 +56,7 @@ def match_table(
 ) -> JudgedRun:
     """Match the table of a run in several threads; ``precision`` is that in which scores are compared."""
     groups = groups_of(judgments, table.query_id)
-    judgments.lookup(lowest).prepare()
+    judgments.lookup(lowest).prepare(texts=False)
 
     def match_part(part: slice) -> Matched:
         rows = table[int(groups.begin[part.start]) : int(groups.begin[part.stop])]
@@ -343,8 +344,7 @@ def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Gr
 
 def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
     """Raise InputError if a document appears twice in a topic."""
-    ordered = np.sort(key)
-    suspects = ordered[1:][ordered[1:] == ordered[:-1]]
+    suspects = repeated(key)
     if not suspects.size:
         return
     seen: dict[tuple[int, str], int] = {}

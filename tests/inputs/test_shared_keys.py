@@ -7,7 +7,7 @@ import pytest
 import ir_graded
 from ir_graded.errors import InputError
 from ir_graded.io.plain import Texts
-from ir_graded.matching import judgments, plain, tables
+from ir_graded.matching import judgments, lookup, plain, qrels, tables
 
 MEASURES = ["Q", "P-measure", "nERR@5", "AP", "nDCG@5", "Judged@10", "Bpref"]
 
@@ -27,6 +27,9 @@ KEYS = {
 }
 
 
+MODULES = (judgments, lookup, plain, qrels, tables)
+
+
 @pytest.fixture(params=KEYS)
 def keys(request, monkeypatch):
     """Give documents such keys instead of hashes."""
@@ -37,7 +40,7 @@ def keys(request, monkeypatch):
         pairs = zip(topic.tolist(), doc_ids, strict=True)
         return np.array([key(*pair) for pair in pairs], dtype=np.uint64)
 
-    for module in (judgments, tables, plain):
+    for module in MODULES:
         monkeypatch.setattr(module, "document_keys", document_keys)
 
 
@@ -112,9 +115,9 @@ def test_passages_of_articles_with_equal_keys_are_scored_separately():
     qrels, run = (frame.assign(start=frame.index % 5, length=10) for frame in collection())
     found = ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values
     with pytest.MonkeyPatch.context() as patch:
-        for module in (judgments, tables, plain):
+        for module in MODULES:
             patch.setattr(module, "document_keys", HASHED)
         np.testing.assert_array_equal(found, ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values)
 
 
-HASHED = judgments.document_keys
+HASHED = lookup.document_keys
