@@ -8,8 +8,8 @@ from . import segments
 from .derived import rounded
 from .judged_run import JudgedRun, Matched
 from .levels import Levels
-from .ranking import order_numbers
 from .segments import Bools, Ints
+from .texts import Names
 
 #: Numbers below this share of another one differ from it in 12 digits.
 _CLOSE = 1 - 1e-10
@@ -35,7 +35,7 @@ def greedy_list(levels: Levels, relevant: Bools, a: float, depth: float) -> Judg
     document, owner = np.unique(intents.document[row], return_inverse=True)
     intent = intents.levels.topic[row]
     kind = _sets(owner, intent, document.size)
-    number = order_numbers([intents.doc_ids[at] for at in document.tolist()])
+    number = Names.of([intents.doc_ids[at] for at in document.tolist()]).order_numbers()
     order = np.lexsort((-number, kind, levels.topic[document]))
     # The documents of each set, and the next one to take; sets are in order of topic.
     begin = np.flatnonzero(np.diff(kind[order], prepend=-1))

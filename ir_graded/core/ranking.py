@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .judged_run import TieGroups
 from .segments import Bools, Ints
 from .struct import light_dataclass
+from .texts import Names
 
 Keys = npt.NDArray[np.uint64]
 Scores = npt.NDArray[Any]  # float32 or float64
@@ -21,56 +22,10 @@ _HALF = np.uint64(32)
 _FEW_HITS = 16
 #: Up to about this number of comparisons per row, comparing each hit with all rows is faster than sorting.
 _COMPARISONS_PER_ROW = 3
-#: Bytes that are compared at a time.
-_WORD = 8
-#: Masks that keep the first 0 to 8 bytes of a big-endian number.
-_FIRST_BYTES = np.array(
-    [((1 << 64) - 1) >> (8 * count) ^ ((1 << 64) - 1) for count in range(9)], dtype=np.uint64
-)
-
-
-def order_numbers(names: Sequence[str]) -> Ints:
-    """Return a number per name that sorts like the names; equal names get equal numbers."""
-    # The bytes of UTF-8 sort like Python strings, by code point.
-    data = "".join(names).encode("utf-8", "surrogatepass")
-    length = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
-    if int(length.sum()) < len(data):
-        encoded = (name.encode("utf-8", "surrogatepass") for name in names)
-        length = np.fromiter(map(len, encoded), dtype=np.int64, count=len(names))
-    begin = np.cumsum(length) - length
-    # One word starts at each byte, without a copy; the end is padded with zeros.
-    padded = data + bytes(_WORD)
-    words = np.ndarray((len(data) + 1,), dtype=">u8", buffer=padded, strides=(1,))
-
-    def word(number: int, rows: Ints | slice) -> npt.NDArray[np.uint64]:
-        left = np.clip(length[rows] - _WORD * number, 0, _WORD)
-        found = words[np.minimum(begin[rows] + _WORD * number, len(data))].astype(np.uint64)
-        return np.asarray(found & _FIRST_BYTES[left])
-
-    order = _dense(word(0, slice(None)))
-    for number in range(1, -(-int(length.max(initial=0)) // _WORD)):
-        # Compare further only names that agree so far and have more bytes.
-        rows = np.flatnonzero((np.bincount(order)[order] > 1) & (length > _WORD * number))
-        if not rows.size:
-            break
-        following = np.zeros(order.size, dtype=np.int64)
-        following[rows] = _dense(word(number, rows)) + 1
-        order = _dense(order << 32 | following)
-    if b"\0" in data:
-        # Padding zeros cannot be told from zero bytes of a name, so compare lengths.
-        order = _dense(order << 32 | _dense(length))
-    return order
-
-
-def _dense(values: npt.NDArray[np.integer]) -> Ints:
-    """Return for each value the number of distinct smaller values."""
-    order = np.argsort(values)
-    ordered = values[order]
-    steps = np.zeros(values.size, dtype=np.int64)
-    np.cumsum(ordered[1:] != ordered[:-1], out=steps[1:])
-    number = np.empty_like(steps)
-    number[order] = steps
-    return number
+#: Up to this size of a tie, comparing each hit with all of the tie is faster than sorting.
+_FEW_TIED = 32
+#: Number of names that are compared at a time.
+_COMPARED = 1 << 18
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -128,7 +83,7 @@ class Rows:
 
     score: Scores
     groups: Groups
-    doc_ids: Callable[[Ints], Sequence[str]]
+    doc_ids: Callable[[Ints], Names]
 
     def part(self, rows: Ints) -> Rows:
         """Return some rows, given in ascending order."""
@@ -144,7 +99,7 @@ class Hits:
 
     score: Scores
     topic: Ints
-    doc_ids: Callable[[Ints], Sequence[str]]
+    doc_ids: Callable[[Ints], Names]
     #: Row of each document; None if it is not known.
     row: Ints | None = None
 
@@ -276,14 +231,13 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
     key, wanted = _keys(rows, hits)
     order = None
     if (key[1:] < key[:-1]).any():
-        order = np.argsort(key)
-        key = key[order]
+        key, order = _sorted(key)
     first_of_topic = hits.topic.astype(np.uint64) << _HALF
     begin = np.searchsorted(key, first_of_topic)
     if hits.row is None:
         place = np.empty(wanted.size, dtype=np.int64)
-        by_key = np.argsort(wanted)  # a sorted search is faster
-        place[by_key] = np.searchsorted(key, wanted[by_key])
+        wanted, by_key = _sorted(wanted)  # a sorted search is faster
+        place[by_key] = np.searchsorted(key, wanted)
     elif order is None:
         place = hits.row
     else:
@@ -305,24 +259,48 @@ def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[In
     held = np.zeros(first.size, dtype=np.bool_)
     held[tie_of_hit] = True
     tie = np.cumsum(begins) - 1
-    kept = held[tie]
-    member, tie = member[kept], tie[kept]
+    member = member[held[tie]]
+    size = np.bincount(tie)[held]
+    tie_of_hit = (np.cumsum(held) - 1)[tie_of_hit]
     names = rows.doc_ids(member if ranked.order is None else ranked.order[member])
     if hits.row is None:
-        number = order_numbers([*names, *hits.doc_ids(among)])
-        name, name_of_hit = number[: tie.size], number[tie.size :]
-        key = (tie << 32) - name
-        order = np.argsort(key)
-        position = np.searchsorted(key[order], (tie_of_hit << 32) - name_of_hit)
+        names, own = names + hits.doc_ids(among), member.size + np.arange(among.size)
     else:
-        order = np.argsort((tie << 32) - order_numbers(names))
-        positions = np.empty_like(order)
-        positions[order] = np.arange(order.size)
-        position = positions[np.searchsorted(member, place)]
-    # Members are in order of tie: subtract the members before the first of the tie.
-    before = np.searchsorted(tie, tie_of_hit)
-    first_rank: Ints = first[tie_of_hit] - ranked.begin[among] + 1
-    return first_rank + position - before, first_rank, np.searchsorted(tie, tie_of_hit, side="right") - before
+        own = np.searchsorted(member, place)
+    first_rank: Ints = first[held][tie_of_hit] - ranked.begin[among] + 1
+    return first_rank + _count_larger(names, size, tie_of_hit, own), first_rank, size[tie_of_hit]
+
+
+def _count_larger(names: Names, size: Ints, tie: Ints, own: Ints) -> Ints:
+    """Return how many names of a tie are larger than the name of each hit.
+
+    Args:
+        names: the names of all ties, one tie after the other, perhaps followed by others.
+        size: number of names of each tie.
+        tie: the tie of each hit.
+        own: the position of its name.
+    """
+    begin, of_hit = np.cumsum(size) - size, size[tie]
+    larger = np.empty(tie.size, dtype=np.int64)
+    small = of_hit <= _FEW_TIED
+    columns = names.columns() if small.any() else []
+    for each in np.flatnonzero(np.bincount(of_hit[small])).tolist():
+        hits = np.flatnonzero(of_hit == each)
+        for few in np.array_split(hits, each * hits.size // _COMPARED + 1):
+            others = begin[tie[few]][:, np.newaxis] + np.arange(each)
+            found, same = np.zeros(others.shape, dtype=np.bool_), np.ones(others.shape, dtype=np.bool_)
+            for column in columns:
+                other, mine = column[others], column[own[few]][:, np.newaxis]
+                found |= same & (other > mine)
+                same &= other == mine
+            larger[few] = np.count_nonzero(found, axis=1)
+    if not small.all():
+        number, hits = names.order_numbers(), np.flatnonzero(~small)
+        tie_of_name = np.repeat(np.arange(size.size, dtype=np.int64), size)
+        key = np.sort((tie_of_name << 32) - number[: tie_of_name.size])
+        before = np.searchsorted(key, (tie[hits] << 32) - number[own[hits]])
+        larger[hits] = before - begin[tie[hits]]
+    return larger
 
 
 def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
@@ -331,6 +309,18 @@ def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
         return _key(rows.groups.topic, descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
     code = descending_codes(np.concatenate((rows.score, hits.score)))
     return _key(rows.groups.topic, code[: rows.score.size]), _key(hits.topic, code[rows.score.size :])
+
+
+def _sorted(key: Keys) -> tuple[Keys, Ints]:
+    """Return keys in ascending order, and the row of each."""
+    bits = key.size.bit_length()
+    if int(key.max(initial=0)) >> (64 - bits):
+        order = np.argsort(key)
+        return key[order], order
+    # With the row in its lowest bits, a key is sorted in half the time.
+    key = key << np.uint64(bits) | np.arange(key.size, dtype=np.uint64)
+    key.sort()
+    return key >> np.uint64(bits), (key & np.uint64((1 << bits) - 1)).view(np.int64)
 
 
 def _key(topic: Ints, code: npt.NDArray[np.uint32]) -> Keys:

@@ -15,40 +15,30 @@ from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
-import numpy.typing as npt
 
 from ir_graded.core.facets import CONVENTIONS, convention_of
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
+from ir_graded.core.texts import FIRST_BYTES, LONGEST, WORD, Bytes, Texts, Words, bytes_left, words_at
 from ir_graded.errors import FileFormatError
 
 from .._utils.threads import Result, in_threads, processors
 from .formats import LETTERS, Format, Kind, formats_of, recognise
 from .text import FileChangedError, Load, text_pieces
 
-Words = npt.NDArray[np.uint64]
-Bytes = npt.NDArray[np.uint8]
-
 #: Bytes that a thread reads at a time; qrels are needed as a whole.
 _PIECES: dict[str, int] = {"run": 4 << 20, "qrels": 32 << 20}
-#: Longest field, so that one long field does not cost memory for each line.
-_LONGEST = 64
 _TAB, _NEWLINE, _RETURN, _BLANK, _MINUS = b"\t\n\r -"
 
-_WORD = 8
 _EIGHT = np.uint64(8)
-#: Masks of the first 0 to 8 bytes.
-_FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(_WORD + 1)], dtype=np.uint64)
 _EACH = np.uint64(0x0101010101010101)
 _SIX, _HIGH, _ZEROS, _HALVES, _POINTS = (
     _EACH * np.uint64(one) for one in (0x06, 0x80, ord("0"), 0xF0, ord("."))
 )
-#: Odd numbers with irregular bits.
-_SPREAD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 
 #: Powers of ten: exact as float64, and of the digits of a word.
 _TENTH = np.power(10.0, np.arange(23), dtype=np.float64)
-_TENS = 10 ** np.arange(_WORD + 1, dtype=np.int64)
+_TENS = 10 ** np.arange(WORD + 1, dtype=np.int64)
 #: Whole numbers up to here are exact as float64; larger ones are read up to here.
 _EXACT, _MOST = 1 << 53, 10**18
 #: Bytes of numbers that are read here.
@@ -57,74 +47,6 @@ _DIGITS = 24
 _SPLIT = float((1 << 27) + 1)
 #: Distance from the middle of two float64, in halves of their difference, at which rounding is safe.
 _SAFE = 1e-6
-
-
-@light_dataclass(frozen=True, eq=False)
-class Texts:
-    """Texts as numbers of eight bytes; all of a text up to ``_LONGEST`` bytes.
-
-    Attributes:
-        words: the bytes of each text, filled with zeros, shape ``(texts, words)``.
-        length: the number of bytes of each, at most 255.
-    """
-
-    words: Words
-    length: Bytes
-
-    @classmethod
-    def at(cls, data: bytes, begin: Ints, length: Ints) -> Texts:
-        """Return the texts at some positions of a text that has ``_LONGEST`` more bytes."""
-        size = np.minimum(length, 255).astype(np.uint8)
-        longest = min(_LONGEST, int(size.max(initial=1)))
-        words = np.empty((begin.size, -(-longest // _WORD)), dtype=np.uint64)
-        for number in range(words.shape[1]):
-            words[:, number] = _word(data, begin, number, _left(size, number))
-        return cls(words, size)
-
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> Texts:
-        """Return texts as numbers."""
-        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-        length = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-        return cls.at(b"".join(encoded) + bytes(_LONGEST), np.cumsum(length) - length, length)
-
-    def hash(self) -> Words:
-        """Return an evenly distributed number for each text, whatever the length of the others."""
-        found: Words = self.words[:, 0] * _SPREAD[0]
-        for number in range(1, self.words.shape[1]):
-            found += self.words[:, number] * (_SPREAD ** np.uint64(number))[number % _SPREAD.size]
-        found ^= found >> np.uint64(32)
-        found *= _SPREAD[1]
-        found ^= found >> np.uint64(29)
-        return found
-
-    def same(self, rows: Ints, other: Texts, of_other: Ints) -> Bools:
-        """Return whether texts are those of ``other``, which may be longer than ``_LONGEST``."""
-        found: Bools = self.length[rows] == other.length[of_other]
-        for number in range(min(self.words.shape[1], other.words.shape[1])):
-            found &= self.words[rows, number] == other.words[of_other, number]
-        return found
-
-    def texts(self, rows: Ints | slice) -> list[str]:
-        """Return some texts, of ASCII characters."""
-        found: list[str] = self.words[rows].view(f"S{_WORD * self.words.shape[1]}")[:, 0].astype(str).tolist()
-        return found
-
-
-def _left(size: Bytes, number: int) -> Bytes:
-    """Return how many bytes of each text are in its word of the given number."""
-    if number:
-        size = np.maximum(size, _WORD * number) - np.uint8(_WORD * number)
-    return np.minimum(size, np.uint8(_WORD))
-
-
-def _word(data: bytes, begin: Ints, number: int, left: Bytes) -> Words:
-    """Return a word of each text: its ``left`` bytes, and zeros."""
-    # A word starts at each byte, without a copy.
-    words = np.ndarray((len(data) - _WORD + 1,), dtype="<u8", buffer=data, strides=(1,))
-    return np.asarray(
-        words[begin + _WORD * number if number else begin] & _FIRST_BYTES[left], dtype=np.uint64
-    )
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -197,7 +119,7 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
     trec = next(one for one in formats_of(kind) if isinstance(one, Format) and one.name == "trec")
     text = load()
     size = len(text) + (not text.endswith(b"\n"))
-    data = text.ljust(size, b"\n") + bytes(_LONGEST)
+    data = text.ljust(size, b"\n") + bytes(LONGEST)
     values = np.frombuffer(data, np.uint8)
     names = ["query_id", "doc_id", trec.value_name]
     wanted = [trec.places[name] for name in names] + ([] if trec.review is None else [trec.review.field])
@@ -205,7 +127,7 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
     if fields is None:
         return None
     topic, document, value, *reviewed = fields
-    if any(length.max() > _LONGEST for _, length in (topic, document, value)):
+    if any(length.max() > LONGEST for _, length in (topic, document, value)):
         return None
     if is_first and not _is_plain(kind, path, data, int(topic[0][0]), trec):
         return None
@@ -281,9 +203,9 @@ def _numbers(data: bytes, begin: Ints, length: Ints) -> Floats | None:
         at, size = at + negative, size - negative
     others = size > _DIGITS
     whole, decimals, has_point = np.zeros(1, np.int64), np.zeros(1, np.uint8), np.zeros(1, np.bool_)
-    for number in range(-(-min(_DIGITS, int(size.max())) // _WORD)):
-        left = _left(size, number)
-        digits, count, after, wrong = _digits(_word(data, at, number, left), left)
+    for number in range(-(-min(_DIGITS, int(size.max())) // WORD)):
+        left = bytes_left(size, number)
+        digits, count, after, wrong = _digits(words_at(data, at + WORD * number, left), left)
         others |= wrong
         if number:
             others |= (has_point & (count < left)) | (whole >= _MOST // _TENS[count])
@@ -343,11 +265,11 @@ def _digits(word: Words, left: Bytes) -> tuple[Ints, Bytes, Bytes, Bools]:
     has_point = lowest > 0
     before = lowest - np.uint64(1)  # mask of the bytes before the point; of all without a point
     count = left - has_point
-    word = (np.bitwise_or(word & before, (word >> _EIGHT) & ~before) ^ _ZEROS) & _FIRST_BYTES[count]
+    word = (np.bitwise_or(word & before, (word >> _EIGHT) & ~before) ^ _ZEROS) & FIRST_BYTES[count]
     wrong = np.greater(((word + _SIX) | word) & _HALVES, 0)
     whole = ((before & _EACH) * _EACH >> np.uint64(56)).astype(np.uint8)
     # The last digit goes into the highest byte; then pairs, fours and eights of digits are joined.
-    word <<= ((_WORD - count) << 3 & 63).astype(np.uint64)
+    word <<= ((WORD - count) << 3 & 63).astype(np.uint64)
     word = word * np.uint64(10) + (word >> _EIGHT)
     pairs = np.uint64(0x000000FF000000FF)
     word = (word & pairs) * np.uint64(0x000F424000000064) + (

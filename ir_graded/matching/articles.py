@@ -11,9 +11,10 @@ import polars as pl
 
 from ir_graded.core.facets import POSITION, Facet
 from ir_graded.core.passages import PassageRows, Spans, order_of
-from ir_graded.core.ranking import Groups, order_numbers
+from ir_graded.core.ranking import Groups
 from ir_graded.core.segments import Bools, Ints, ordinals
 from ir_graded.core.struct import light_dataclass
+from ir_graded.core.texts import Names
 from ir_graded.errors import InputError
 from ir_graded.io.table import Passage, Table, at_rows
 from ir_graded.io.values import describe_document
@@ -184,7 +185,7 @@ def _tied_in_order(rows: Ints, group: Ints, articles: Articles) -> Ints:
     mixed = _mixed(group, article)
     if mixed.any():
         several, number = np.unique(article[mixed], return_inverse=True)
-        names = order_numbers(at_rows(articles.table.doc_id, several).to_list())
+        names = Names.of(at_rows(articles.table.doc_id, several).to_list()).order_numbers()
         group *= several.size
         group[mixed] += several.size - 1 - names[number]
     order = order_of(group, start)

@@ -14,6 +14,7 @@ import numpy as np
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.texts import Names
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.values import text_ids
 
@@ -122,19 +123,19 @@ def _match_batch(judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Ma
     rows = ranking.Rows(
         comparable(scores),
         ranking.Groups(np.arange(len(batch), dtype=np.int64), bounds),
-        lambda wanted: _doc_ids(batch, bounds, wanted),
+        lambda wanted: _names(batch, bounds, wanted),
     )
     hits = ranking.Hits(
         comparable(hit_scores[retrieved]),
         slot,
-        lambda wanted: [lookup.doc_ids[at] for at in judged[wanted].tolist()],
+        lambda wanted: lookup.names[judged[wanted]],
     )
     rank, ties = ranking.ranks(rows, hits)
     flat = ranking.is_flat(rows.score, rows.groups)
     return Matched(lookup.document[judged], rank, ties, number, lengths, flat)
 
 
-def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> list[str]:
+def _names(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> Names:
     """Return the doc_ids of some rows of a batch."""
     length = np.diff(bounds)
     slot = np.searchsorted(bounds, rows, side="right") - 1
@@ -143,7 +144,10 @@ def _doc_ids(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Int
     # Positions at which the rows of each topic begin in that list.
     begin = np.zeros(length.size, dtype=np.int64)
     begin[some] = np.cumsum(length[some]) - length[some]
-    return [in_order[row] for row in (begin[slot] + rows - bounds[slot]).tolist()]
+    at = begin[slot] + rows - bounds[slot]
+    if 2 * at.size > len(in_order):  # joining all is faster than choosing
+        return Names.of(in_order)[at]
+    return Names.of([in_order[row] for row in at.tolist()])
 
 
 def _scores(judgments: Judgments, batch: list[tuple[int, Mapping[str, Any]]]) -> Floats:

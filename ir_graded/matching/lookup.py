@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ir_graded.core import segments
 from ir_graded.core.segments import Bools, Ints
 from ir_graded.core.struct import light_dataclass
-from ir_graded.io.plain import Texts
+from ir_graded.core.texts import Names, Texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,6 +123,11 @@ class Lookup:
     def _texts(self) -> tuple[Texts, _KeyTable]:
         texts = Texts.of(self.doc_ids)
         return texts, _KeyTable.of(document_keys(self.topic, texts))
+
+    @cached_property
+    def names(self) -> Names:
+        """The documents, to be ordered."""
+        return Names.of(self.doc_ids)
 
     def prepare(self, *, texts: bool) -> None:
         """Compute what :meth:`find` needs now, so that several threads do not compute it at the same time.

@@ -10,7 +10,8 @@ import numpy as np
 
 from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched
-from ir_graded.io.plain import PlainRows, Texts, read_plain
+from ir_graded.core.texts import Texts
+from ir_graded.io.plain import PlainRows, read_plain
 
 from .judgments import Judgments, comparable
 from .lookup import document_keys, repeated
@@ -54,7 +55,7 @@ def _match_rows(judgments: Judgments, rows: PlainRows, lowest: float) -> _Part |
         return None
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, doc_ids, key)
-    hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids.texts(row[wanted]), row)
-    rank, ties = ranking.ranks(ranking.Rows(score, groups, doc_ids.texts), hits)
+    hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids.names(row[wanted]), row)
+    rank, ties = ranking.ranks(ranking.Rows(score, groups, doc_ids.names), hits)
     flat = ranking.is_flat(score, groups)
     return _Part(rows.names, Matched(lookup.document[judged], rank, ties, number, length, flat))

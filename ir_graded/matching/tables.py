@@ -23,6 +23,7 @@ from ir_graded.core.facets import LONGEST, POSITION
 from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import light_dataclass
+from ir_graded.core.texts import Names
 from ir_graded.errors import InputError, printable, short_repr
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.responses import is_ranked
@@ -281,7 +282,7 @@ def _match_rows(
     return Matched(document, rank, ties, *of_run)
 
 
-def _tie_names(table: Table, topic: Ints) -> Callable[[Ints], list[str]]:
+def _tie_names(table: Table, topic: Ints) -> Callable[[Ints], Names]:
     """Return names of rows, of which the larger ones come first among equal scores: doc_ids, or positions.
 
     Raises InputError if two rows of a topic have one position.
@@ -298,7 +299,7 @@ def _tie_names(table: Table, topic: Ints) -> Callable[[Ints], list[str]]:
             f"run: topic {short_repr(table.query_id[row])}: documents {places} both have the {POSITION.name} "
             f"{position[row]:g}; number the rows of each topic from 1"
         )
-    return lambda rows: [f"{LONGEST - at:015.0f}" for at in position[rows].tolist()]
+    return lambda rows: Names.of([f"{LONGEST - at:015.0f}" for at in position[rows].tolist()])
 
 
 def has_ties(topic: Ints | pl.Series, score: ranking.Scores) -> bool:
@@ -306,8 +307,8 @@ def has_ties(topic: Ints | pl.Series, score: ranking.Scores) -> bool:
     return bool(pl.DataFrame({"topic": topic, "score": score + 0.0}).is_duplicated().any())  # without -0.0
 
 
-def _ids_at(doc_id: pl.Series, rows: Ints) -> list[str]:
-    return at_rows(doc_id, rows).to_list()
+def _ids_at(doc_id: pl.Series, rows: Ints) -> Names:
+    return Names.of(at_rows(doc_id, rows).to_list())
 
 
 def groups_of(judgments: Judgments, query_id: pl.Series) -> ranking.Groups:

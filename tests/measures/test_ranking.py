@@ -8,7 +8,8 @@ from hypothesis import example, given, strategies as st
 
 import ir_graded
 from ir_graded.core import ranking
-from ir_graded.core.ranking import Groups, Hits, Rows, order_numbers, ranks
+from ir_graded.core.ranking import Groups, Hits, Rows, ranks
+from ir_graded.core.texts import Names
 from ir_graded.matching import judgments as lookup
 
 FLOATS = (np.float32, np.float64)
@@ -18,11 +19,16 @@ def ints(*values):
     return np.array(values, dtype=np.int64)
 
 
+def names_at(doc_ids):
+    """Return the function that returns some of the names."""
+    return lambda at: Names.of([doc_ids[row] for row in at.tolist()])
+
+
 def rows_of(topic, score, doc_ids, dtype=np.float64, *, grouped=True):
     """Return the rows, one group per topic or one group per row, so that topics may come back."""
     begin = [row for row in range(len(topic)) if not (grouped and row and topic[row] == topic[row - 1])]
     groups = Groups(ints(*(topic[row] for row in begin)), ints(*begin, len(topic)))
-    return Rows(np.array(score, dtype=dtype), groups, lambda at: [doc_ids[row] for row in at.tolist()])
+    return Rows(np.array(score, dtype=dtype), groups, names_at(doc_ids))
 
 
 def chosen(rows, doc_ids, at, *, known=True):
@@ -32,20 +38,22 @@ def chosen(rows, doc_ids, at, *, known=True):
     return Hits(
         rows.score[row],
         rows.groups.topic[row],
-        lambda of: [names[row] for row in of.tolist()],
+        names_at(names),
         row if known else None,
     )
 
 
-WAYS = list(product([True, False], [True, False], [0, 1 << 60]))
+WAYS = list(product([True, False], [True, False], [0, 1 << 60], [(0, 1), (2, 1), (32, 1 << 18)]))
 
 
 def ranks_by_all_ways(topic, score, doc_ids, at, dtype=np.float64):
-    """Yield the ranks of each algorithm: few hits or many, known rows or not, groups or not."""
-    for grouped, known, few in WAYS:
+    """Yield the ranks of each algorithm: few or many hits, known rows or not, groups, sizes of ties."""
+    for grouped, known, few, (few_tied, compared) in WAYS:
         rows = rows_of(topic, score, doc_ids, dtype, grouped=grouped)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ranking, "_FEW_HITS", few)
+            patch.setattr(ranking, "_FEW_TIED", few_tied)
+            patch.setattr(ranking, "_COMPARED", compared)
             found, _ = ranks(rows, chosen(rows, doc_ids, at, known=known))
         assert found.dtype == np.int64
         yield found.tolist()
@@ -63,6 +71,10 @@ def plain_ranks(topic, score, doc_ids, at):
     ]
 
 
+NAMES = st.one_of(st.text(max_size=20), st.text(alphabet="aé\0\n\ud800\U0001f600", max_size=30))
+PREFIXES = st.sampled_from(["", "d", "clueweb12-0000tw-", "http://" + 70 * "a"])
+
+
 @st.composite
 def runs(draw):
     """Draw topics in any order of their numbers, with scores that often tie; and some of the rows."""
@@ -71,7 +83,9 @@ def runs(draw):
     topic = [number for number, size in zip(numbers, sizes, strict=False) for _ in range(size)]
     values = st.sampled_from([-2.0, -1.5, -0.0, 0.0, 0.25, 1.0, 2.0, 1e30, -1e30])
     score = draw(st.lists(values, min_size=len(topic), max_size=len(topic)))
-    doc_ids = draw(st.permutations([f"d{number}" for number in range(len(topic))]))
+    endings = st.one_of(NAMES, st.integers(0, 200).map(str))
+    names = st.builds(str.__add__, PREFIXES, endings)
+    doc_ids = draw(st.lists(names, min_size=len(topic), max_size=len(topic), unique=True))
     at = draw(st.lists(st.integers(0, len(topic) - 1), unique=True))
     if draw(st.booleans()):
         order = sorted(range(len(topic)), key=lambda row: (topic.index(topic[row]), -score[row]))
@@ -119,7 +133,7 @@ def test_doc_ids_are_read_only_if_rows_tie():
 
     def doc_ids(at):
         asked.append(at.tolist())
-        return [f"d{row}" for row in at.tolist()]
+        return Names.of([f"d{row}" for row in at.tolist()])
 
     score = np.array([3.0, 2.0, 2.0, 1.0, 5.0, 4.0])
     rows = Rows(score, Groups(ints(0, 1), ints(0, 4, 6)), doc_ids)
@@ -127,7 +141,7 @@ def test_doc_ids_are_read_only_if_rows_tie():
     assert ranks(rows, hits)[0].tolist() == [1, 1]
     assert asked == []
     for row in (None, ints(2, 4)):
-        hits = Hits(score[[2, 4]], ints(0, 1), lambda at: [["d2", "d4"][row] for row in at.tolist()], row)
+        hits = Hits(score[[2, 4]], ints(0, 1), names_at(["d2", "d4"]), row)
         assert ranks(rows, hits)[0].tolist() == [2, 1]
         assert asked.pop() == [1, 2]
         assert asked == []
@@ -146,15 +160,28 @@ def test_topics_of_a_single_row_are_ranked_among_others():
         assert found == [1, 1, 1]
 
 
-NAMES = st.one_of(st.text(max_size=20), st.text(alphabet="aé\0\ud800\U0001f600", max_size=30))
-
-
 @example(["12345678", "12345678a", "12345678", "1234567", "12345678\0", "123456789abcdefg"])
 @example(["12345678a", "12345678"])
-@given(st.lists(st.one_of(NAMES, NAMES.map("clueweb12-0000tw-".__add__)), max_size=40))
+@given(st.lists(st.builds(str.__add__, PREFIXES, NAMES), max_size=40))
 def test_names_are_numbered_in_python_order(names):
     distinct = sorted(set(names))
-    assert order_numbers(names).tolist() == [distinct.index(name) for name in names]
+    numbers = [distinct.index(name) for name in names]
+    assert Names.of(names).order_numbers().tolist() == numbers
+    columns = Names.of(names).columns()
+    keys = [tuple(column[row] for column in columns) for row in range(len(names))]
+    assert [sorted(set(keys)).index(key) for key in keys] == numbers
+    joined = Names.of(names[:3]) + Names.of(names[3:])
+    assert joined.order_numbers().tolist() == numbers
+
+
+@pytest.mark.parametrize("topics", [1, 1 << 40])
+def test_keys_are_sorted_with_or_without_rows_in_their_bits(topics):
+    rng = np.random.default_rng(1)
+    key = rng.integers(0, topics << 20, 1000).astype(np.uint64)
+    found, order = ranking._sorted(key)
+    assert found.tolist() == sorted(key.tolist())
+    assert key[order].tolist() == found.tolist()
+    assert sorted(order.tolist()) == [*range(1000)]
 
 
 # ------------------------------------------------------------------------------------------- groups
