@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from ir_measures.measures import Measure
 from ir_measures.providers import Evaluator, Provider
-from ir_measures.util import Metric
+from ir_measures.util import CalcResults, Metric
 
 from ir_graded._utils import measure_names
 from ir_graded._utils.later import in_place
@@ -209,13 +209,28 @@ class GradedEvaluator(Evaluator):
 
     def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
         """Yield the metric of every measure for every topic of the qrels, as in ir-measures."""
+        for _, metrics in self._metrics(run):
+            yield from metrics
+
+    def calc(self, run: Any) -> CalcResults:
+        """Return the aggregates of ir-measures, and the metrics of ``iter_calc``."""
+        aggregates, found = {}, list[Metric]()
+        for measure, metrics in self._metrics(run):
+            found += (of_measure := [*metrics])
+            aggregator = measure.aggregator()
+            for metric in of_measure:
+                aggregator.add(metric.value)
+            aggregates[measure] = aggregator.result()
+        return CalcResults(aggregates, found)
+
+    def _metrics(self, run: Any) -> Iterator[tuple[Measure, Iterator[Metric | MetricWithResidual]]]:
         views = self.views(self._match_and_warn(run))
         for measure, scorer in self.scorers.items():
             metrics = self.judgments.query_ids, repeat(measure), scorer.score_with_ties(views).tolist()
             if (residual := scorer.residual(views)) is None:
-                yield from map(Metric, *metrics)
+                yield measure, map(Metric, *metrics)
             else:
-                yield from map(MetricWithResidual, *metrics, residual.tolist())
+                yield measure, map(MetricWithResidual, *metrics, residual.tolist())
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Return the aggregate of each measure over the topics of the qrels: mean, or sum of counts."""
