@@ -114,8 +114,9 @@ def stability(
             totals = matrix.values.T @ topic_counts(source, topics, size)
             positive = np.maximum(totals, 0.0) + 0.0  # not -0, so that no quotient is -inf
             for x in range(systems - 1):
-                share = np.abs(totals[x] - totals[x + 1 :])
-                differ, lower = share > rounding, totals[x] < totals[x + 1 :]
+                share = totals[x] - totals[x + 1 :]
+                lower = share < 0
+                differ = np.abs(share, out=share) > rounding
                 with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                     share /= np.maximum(positive[x], positive[x + 1 :])
                 by_margins[:, :, x, x + 1 :] += _count_by_margins_reached(share, differ, lower, thresholds)

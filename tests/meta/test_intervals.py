@@ -139,7 +139,7 @@ def test_the_leaderboard_is_drawn_for_the_requested_measure_and_axes():
 
 def test_blocks_of_replicates_change_nothing(monkeypatch):
     intervals = confidence_intervals(matrices(), n_resamples=201, rng=9)
-    monkeypatch.setattr(samples, "_IN_CACHE", 500)
+    monkeypatch.setattr(samples, "_VALUES", 500)
     assert confidence_intervals(matrices(), n_resamples=201, rng=9).low.tolist() == intervals.low.tolist()
 
 
