@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
@@ -37,36 +35,48 @@ _UNIT = 2.0**52
 _ROWS = 1 << 20
 
 
-def fused(judgments: Judgments, runs: list[Any]) -> pl.DataFrame:
-    """Return the documents of all runs: topic, doc_id, nearest (rank in any run), place (fused rank).
+class Fusion:
+    """The documents of all runs, ranked by the sum of 1 / (60 + rank) over the runs, in units of 2^-52."""
 
-    They are ranked by the sum of 1 / (60 + rank) over the runs, in units of 2^-52, and by doc_id descending.
-    """
-    import polars as pl
+    def __init__(self, judgments: Judgments) -> None:
+        self._judgments = judgments
+        self._held = [self._ranked({})]
+        self._runs = 0
 
-    from ir_graded.matching.tables import rank_rows
+    def add(self, run: Any) -> None:
+        """Add a run of any form."""
+        self._runs += 1
+        self._held.append(self._ranked(run))
+        if sum(map(len, self._held)) > max(_ROWS, 2 * len(self._held[0])):
+            self._held = [self._added_up()]
 
-    def rows_of(run: Any) -> pl.DataFrame:
-        topic, doc_id, rank = rank_rows(judgments, table_of_run(judgments, run))
+    def _ranked(self, run: Any) -> pl.DataFrame:
+        """Return the documents of a run: topic, doc_id, nearest (its rank) and weight."""
+        import polars as pl
+
+        from ir_graded.matching.tables import rank_rows
+
+        topic, doc_id, rank = rank_rows(self._judgments, table_of_run(self._judgments, run))
         weight = np.rint(_UNIT / (FUSION + rank)).astype(np.int64)
         return pl.DataFrame({"topic": topic, "doc_id": doc_id, "nearest": rank, "weight": weight})
 
-    def added_up(parts: list[pl.DataFrame]) -> pl.DataFrame:
-        by_document = pl.concat(parts).group_by("topic", "doc_id")
+    def _added_up(self) -> pl.DataFrame:
+        import polars as pl
+
+        by_document = pl.concat(self._held).group_by("topic", "doc_id")
         return by_document.agg(pl.col("nearest").min(), pl.col("weight").sum())
 
-    held = [rows_of({})]
-    for rows in in_threads(rows_of, runs, processors()):
-        held.append(rows)
-        if sum(map(len, held)) > max(_ROWS, 2 * len(held[0])):
-            held = [added_up(held)]
-    # Equal sums of different ranks may differ by the rounding of each summand.
-    lower = pl.col("weight").shift(1) - pl.col("weight") > len(runs)
-    is_new = (lower | (pl.col("topic") != pl.col("topic").shift(1))).fill_null(value=True)
-    pool = added_up(held).sort("topic", "weight", descending=[False, True])
-    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("topic")
-    ordered = pool.with_columns(tie=is_new.cum_sum()).sort("tie", "doc_id", descending=[False, True])
-    return ordered.with_columns(place=place)
+    def pool(self) -> pl.DataFrame:
+        """Return topic, doc_id, nearest (rank in any run), place (fused rank); ties by doc_id descending."""
+        import polars as pl
+
+        # Equal sums of different ranks may differ by the rounding of each summand.
+        lower = pl.col("weight").shift(1) - pl.col("weight") > self._runs
+        is_new = (lower | (pl.col("topic") != pl.col("topic").shift(1))).fill_null(value=True)
+        pool = self._added_up().sort("topic", "weight", descending=[False, True])
+        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("topic")
+        ordered = pool.with_columns(tie=is_new.cum_sum()).sort("tie", "doc_id", descending=[False, True])
+        return ordered.with_columns(place=place)
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -90,9 +100,7 @@ class Imputation:
     left_out: int
 
     @classmethod
-    def of(
-        cls, judgments: Judgments, runs: Iterable[Any], depth: int, *, all_bins: bool = False
-    ) -> Imputation:
+    def of(cls, judgments: Judgments, fusion: Fusion, depth: int, *, all_bins: bool = False) -> Imputation:
         """Find the unjudged documents within ``depth`` of any run in bins with enough judged documents."""
         import polars as pl
 
@@ -102,8 +110,7 @@ class Imputation:
         levels = judgments.levels
         doc_id = pl.Series(judgments.doc_ids, dtype=pl.String)
         known = pl.DataFrame({"topic": levels.topic, "doc_id": doc_id}).with_row_index("document")
-        pool = fused(judgments, list(runs))
-        pool = pool.join(known, on=["topic", "doc_id"], how="left", maintain_order="left")
+        pool = fusion.pool().join(known, on=["topic", "doc_id"], how="left", maintain_order="left")
         topic = number[pool["topic"].to_numpy()]
         document = np.array(pool["document"].cast(pl.Int64).fill_null(-1))
         place = pool["place"].to_numpy()

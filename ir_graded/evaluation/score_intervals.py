@@ -28,7 +28,15 @@ from ir_graded.meta.options import Seed, check_options, generator, statistic
 
 from .coverage import LOWEST_JUDGED, warn_caller
 from .evaluate import Request
-from .imputation import BIN_ENDS, FEWEST, SHIFT_DEVIATION, Draws, Imputation, Retrieved
+from .imputation import (
+    BIN_ENDS,
+    FEWEST,
+    SHIFT_DEVIATION,
+    Draws,
+    Fusion,
+    Imputation,
+    Retrieved,
+)
 from .provider import scorers_here
 from .run_model import RunModel
 from .scores import Scores
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
 #: Distributions of levels: by bins of fused rank, or by the ranks in all runs.
 MODELS = ("bins", "runs")
 #: Memory in bytes of the samples that are scored at a time.
-_MEMORY = 64 << 20
+_MEMORY = 128 << 20
 #: Memory of a sample in bytes: per document of the topic, and per document that a run retrieved.
 _BYTES_OF_DOCUMENT, _BYTES_OF_HIT = 64, 160
 #: Above this growth of the number of relevant documents, a warning is issued.
@@ -296,7 +304,9 @@ def score_intervals(  # noqa: PLR0913  # what to evaluate, and how
     last = interval_depth(wanted, depth, n_samples, confidence, rng)
     request = Request(wanted, qrels, runs)
     request.reread()
-    return intervals_of(request, request.scores()[0], last, n_samples, confidence, rng, model)
+    fusion = Fusion(request.judgments)
+    scores, _ = request.scores(lambda run: fusion.add(run.run))
+    return intervals_of(request, scores, fusion, last, n_samples, confidence, rng, model)
 
 
 def interval_depth(
@@ -316,9 +326,10 @@ def interval_depth(
     return int(depth or max(measure.params["cutoff"] for measure in measures))
 
 
-def intervals_of(
+def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     request: Request,
     scores: Scores,
+    fusion: Fusion,
     depth: int,
     n_samples: int,
     confidence: float,
@@ -329,7 +340,7 @@ def intervals_of(
     scorers = [*request.evaluator.graded.scorers.values()]
     source, n_samples = generator(rng), int(n_samples)
     by_runs = model == "runs"
-    imputation = Imputation.of(request.judgments, request.runs.values(), depth, all_bins=by_runs)
+    imputation = Imputation.of(request.judgments, fusion, depth, all_bins=by_runs)
     _check_non_relevant(request, imputation, by_bin=not by_runs)
     by_runs &= bool(imputation.imputed.any())
     cuts = [scorer.cut for scorer in scorers]
@@ -343,7 +354,7 @@ def intervals_of(
             judged.append(Retrieved.of(run, imputation, LOWEST_JUDGED, np.inf))
         return Retrieved.of(run, imputation, request.lowest, deepest)
 
-    retrieved = list(request.match(needed, -np.inf, imputation.judgments))
+    retrieved = list(request.match(needed, -np.inf, imputation.judgments, judged_only=True))
     seeds = source.integers(2**63, size=len(scores.query_ids))
     shift = source.normal(0.0, SHIFT_DEVIATION, n_samples)
     tail = (1 - float(confidence)) / 2

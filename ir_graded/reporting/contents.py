@@ -20,6 +20,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
 from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.imputation import Fusion
 from ir_graded.evaluation.overlap import OverlapWith
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.rankings import FirstDocuments, first_documents
@@ -232,10 +233,13 @@ def collect(  # noqa: PLR0913  # the options of report
     evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
     first = [scorer_of(measures[0])]
     with_baseline = None if baseline is None else OverlapWith(request.runs[baseline], request.judgments)
+    fusion = Fusion(request.judgments) if n_samples else None
 
     def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments, float]:
         if isinstance(run.run, Table):
             request.origin.add_rows("run", run.name, run.run)
+        if fusion is not None:
+            fusion.add(run.run)
         spans = dict(zip(here, ranges(here, evaluator.scores_of(run.judged)), strict=True))
         ties = np.array([spans[one].mean() if one in spans else np.nan for one in measures])
         shares = unjudged_shares(request, run, _DEPTHS)
@@ -247,9 +251,9 @@ def collect(  # noqa: PLR0913  # the options of report
     contents = of_scores(scores, baseline=baseline, **options)
     lists = Lists.of(request.judgments, listed)
     imputed, not_imputed = None, ""
-    if n_samples:
+    if fusion is not None:
         try:
-            imputed = intervals_of(request, scores, last, n_samples, confidence, rng)
+            imputed = intervals_of(request, scores, fusion, last, n_samples, confidence, rng)
         except OnlyRelevantError as error:
             not_imputed = str(error)
             warn_caller(not_imputed)

@@ -29,7 +29,7 @@ from scipy.stats import kendalltau
 from unjudged import interval_coverage as coverage
 
 import ir_graded
-from ir_graded.evaluation.imputation import Imputation, Retrieved
+from ir_graded.evaluation.imputation import Fusion, Imputation, Retrieved
 from ir_graded.evaluation.run_model import RunModel, sigmoid
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
@@ -97,7 +97,11 @@ class Hidden:
 
     def probability(self):
         """Return the probability of relevance of each unjudged document by the model of the runs."""
-        imputation = Imputation.of(prepare_qrels(self.labels()), self.frames.values(), DEPTH, all_bins=True)
+        judgments = prepare_qrels(self.labels())
+        fusion = Fusion(judgments)
+        for frame in self.frames.values():
+            fusion.add(frame)
+        imputation = Imputation.of(judgments, fusion, DEPTH, all_bins=True)
         judgments, imputed = imputation.judgments, imputation.imputed
         matched = (
             MatchedRun(name, run, match_run(judgments, run), -np.inf) for name, run in self.frames.items()

@@ -12,7 +12,7 @@ from reference.tie_cases import IDS
 
 import ir_graded
 from ir_graded.evaluation import imputation, score_intervals
-from ir_graded.evaluation.imputation import Imputation, TopicDraws
+from ir_graded.evaluation.imputation import Fusion, Imputation, TopicDraws
 from ir_graded.matching.match import prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")
@@ -47,6 +47,18 @@ def rankings(run):
     return {topic: ranked.ranking(scores) for topic, scores in run.items()}
 
 
+def fusion_of(judgments, runs):
+    fusion = Fusion(judgments)
+    for run in runs:
+        fusion.add(run)
+    return fusion
+
+
+def imputation_of(qrels, runs, depth, **options):
+    judgments = prepare_qrels(qrels)
+    return Imputation.of(judgments, fusion_of(judgments, runs), depth, **options)
+
+
 # ---------------------------------------------------------------------------- documents that get a level
 
 
@@ -57,7 +69,7 @@ def test_documents_that_get_levels_and_their_parameters_equal_the_reference(seed
     monkeypatch.setattr(imputation, "FEWEST", fewest)
     qrels, runs = random_input(seed)
     given = [cases.run_frame(cases.run_rows(run)) if as_frame else run for run in runs.values()]
-    found = Imputation.of(prepare_qrels(qrels), given, depth)
+    found = imputation_of(qrels, given, depth)
     plain = [rankings(run) for run in runs.values()]
     alpha = unjudged.priors(unjudged.counts(qrels, plain), fewest=fewest)
     expected = unjudged.to_impute(qrels, plain, depth, alpha)
@@ -86,7 +98,7 @@ def test_fused_ranking_of_many_documents_equals_the_reference(seed):
     ids = [f"x{n}" for n in range(900)]
     runs = [{"1": {d: rng.random() for d in rng.sample(ids, rng.randint(1, 700))}} for _ in range(5)]
     judgments = prepare_qrels({"1": {"x0": 1}})
-    got = imputation.fused(judgments, runs)
+    got = fusion_of(judgments, runs).pool()
     assert got["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in runs])
     assert got["place"].to_list() == list(range(1, len(got) + 1))
 
@@ -100,7 +112,7 @@ def test_equal_sums_of_different_ranks_tie():
         for at, one in enumerate(order)
     ]
     for swapped in (runs, runs[::-1]):
-        pool = imputation.fused(prepare_qrels({"1": {"a": 1}}), swapped)
+        pool = fusion_of(prepare_qrels({"1": {"a": 1}}), swapped).pool()
         got = [doc_id for doc_id in pool["doc_id"].to_list() if doc_id in ranks]
         assert got == ["b", "a"]
         assert pool["doc_id"].to_list() == unjudged.fused([rankings(run)["1"] for run in swapped])
@@ -164,7 +176,7 @@ def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypa
     kept = []
     monkeypatch.setattr(TopicDraws, "levels", levels)
     got = ir_graded.score_intervals(MEASURES, qrels, runs, depth=6, n_samples=9, confidence=0.5)
-    found = Imputation.of(prepare_qrels(qrels), runs.values(), 6)
+    found = imputation_of(qrels, runs.values(), 6)
     scale = unjudged.scale_of(qrels)
     completed = [{topic: dict(levels) for topic, levels in qrels.items()} for _ in range(9)]
     for number, topic in enumerate(qrels):
