@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
@@ -209,28 +210,32 @@ class GradedEvaluator(Evaluator):
 
     def iter_calc(self, run: Any) -> Iterator[Metric | MetricWithResidual]:
         """Yield the metric of every measure for every topic of the qrels, as in ir-measures."""
-        for _, metrics in self._metrics(run):
+        for _, _, metrics in self._metrics(run):
             yield from metrics
 
     def calc(self, run: Any) -> CalcResults:
         """Return the aggregates of ir-measures, and the metrics of ``iter_calc``."""
-        aggregates, found = {}, list[Metric]()
-        for measure, metrics in self._metrics(run):
-            found += (of_measure := [*metrics])
+        aggregates, found = {}, list[Metric | MetricWithResidual]()
+        for measure, values, metrics in self._metrics(run):
             aggregator = measure.aggregator()
-            for metric in of_measure:
-                aggregator.add(metric.value)
+            deque(map(aggregator.add, values), maxlen=0)
             aggregates[measure] = aggregator.result()
+            found += metrics
         return CalcResults(aggregates, found)
 
-    def _metrics(self, run: Any) -> Iterator[tuple[Measure, Iterator[Metric | MetricWithResidual]]]:
+    def _metrics(
+        self, run: Any
+    ) -> Iterator[tuple[Measure, list[float], Iterator[Metric | MetricWithResidual]]]:
+        """Yield each measure with its score for each topic, and these as metrics."""
         views = self.views(self._match_and_warn(run))
         for measure, scorer in self.scorers.items():
-            metrics = self.judgments.query_ids, repeat(measure), scorer.score_with_ties(views).tolist()
-            if (residual := scorer.residual(views)) is None:
-                yield measure, map(Metric, *metrics)
-            else:
-                yield measure, map(MetricWithResidual, *metrics, residual.tolist())
+            values = scorer.score_with_ties(views).tolist()
+            columns = [self.judgments.query_ids, repeat(measure), values]
+            kind: type[Any] = Metric
+            if (residual := scorer.residual(views)) is not None:
+                kind, columns = MetricWithResidual, [*columns, residual.tolist()]
+            # What the classes do when they are called, in a third of the time.
+            yield measure, values, map(tuple.__new__, repeat(kind), zip(*columns, strict=False))
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:
         """Return the aggregate of each measure over the topics of the qrels: mean, or sum of counts."""

@@ -12,12 +12,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
-from ir_measures import AP, RR, Judged, P, nDCG
+from ir_measures import AP, RR, Judged, NumRet, P, nDCG
+from ir_measures.providers import Evaluator, registry
+from ir_measures.util import Metric
 from reference import ranked
 
 import ir_graded
 from ecosystem import forms
 from ecosystem.processes import python
+from ir_graded.evaluation.provider import MetricWithResidual
 from ir_graded.measures.parsing import parse
 
 ALL = forms.measures_of_registry()
@@ -279,6 +282,17 @@ def test_an_evaluator_made_from_a_generator_scores_many_runs(measures):
     first = evaluator.calc(forms.generator("run", forms.RUN))
     assert evaluator.calc(forms.generator("run", forms.RUN)) == first
     assert first.per_query
+
+
+def test_calc_returns_the_metrics_one_by_one_and_the_aggregates_of_ir_measures():
+    qrels, run = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
+    for measure in (*SOME, *THEIRS, NumRet, ir_graded.gRBP(max_rel=3, residual=True) @ 5):
+        evaluator = registry["ir_graded"].evaluator([measure], qrels)
+        found, expected = evaluator.calc(run), Evaluator.calc(evaluator, run)
+        assert (found.aggregated, list(found.per_query)) == (expected.aggregated, list(expected.per_query))
+        assert [*map(type, found.per_query)] == [*map(type, expected.per_query)]
+        with_residual = Metric if "residual" not in str(measure) else MetricWithResidual
+        assert {*map(type, found.per_query)} == {with_residual}
 
 
 # ---------------------------------------------------------------------------------- random qrels, runs

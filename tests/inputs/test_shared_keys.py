@@ -121,3 +121,10 @@ def test_passages_of_articles_with_equal_keys_are_scored_separately():
 
 
 HASHED = lookup.document_keys
+
+
+def test_repeated_keys_are_told_from_keys_that_share_a_half():
+    key = np.array([7 << 32 | 1, 7 << 32 | 2, 5, 7 << 32 | 1, 3 << 32 | 5, 5, 5], dtype=np.uint64)
+    assert lookup.repeated(key).tolist() == [5, 5, 7 << 32 | 1]
+    assert lookup.repeated(key[:3]).tolist() == []
+    assert lookup.repeated(key[:0]).tolist() == []
