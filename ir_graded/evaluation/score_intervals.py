@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -343,9 +344,7 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     imputation = Imputation.of(request.judgments, fusion, depth, all_bins=by_runs)
     _check_non_relevant(request, imputation, by_bin=not by_runs)
     by_runs &= bool(imputation.imputed.any())
-    cuts = [scorer.cut for scorer in scorers]
-    # The last rank in a run that any of the measures looks at.
-    deepest = max(np.inf if cut.judged_only or cut.cutoff is None else cut.cutoff for cut in cuts)
+    deepest = max(map(_last_rank, scorers))
 
     judged: list[Retrieved] = []
 
@@ -393,6 +392,12 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     return ScoreIntervals(
         scores, mean, low, high, overall, moved, shares, model, depth, float(confidence), n_samples
     )
+
+
+def _last_rank(scorer: Scorer) -> float:
+    """Return the last rank in a run that a measure looks at."""
+    cut = scorer.cut
+    return math.inf if cut.judged_only or cut.cutoff is None else cut.cutoff
 
 
 def _check_non_relevant(request: Request, imputation: Imputation, *, by_bin: bool) -> None:
@@ -495,22 +500,33 @@ class Samples:
         topic_of_samples = (each * number + topic).ravel()
         levels = Levels(shift.size * number, topic_of_samples, level_index.ravel(), self.levels.values)
 
-        def score(run: Retrieved) -> Floats:
+        def views(run: Retrieved, last: float) -> Views:
             hits = slice(int(run.start[topics.start]), int(run.start[topics.stop]))
             document, rank = run.document[hits] - begin, run.rank[hits]
-            found = level_index.take(document, axis=1)
+            document, rank = document[rank <= last], rank[rank <= last]
+            found = np.ascontiguousarray(by_document[document].T)
             at = np.flatnonzero(found >= self.lowest)  # several times as fast as nonzero of rows and columns
             sample = at // max(document.size, 1)  # several times as fast as divmod
             hit = at - sample * document.size
             judged = JudgedRun(
                 sample * number + topic[document].take(hit),
                 rank.take(hit),
-                found.take(at),
+                found.take(at).astype(np.int64),
                 sample * (end - begin) + document.take(hit),
                 np.tile(run.n_retrieved[topics], shift.size),
             )
-            views = Views(levels, judged)
-            of_samples = [scorer.score(views).reshape(shift.size, number).T for scorer in self.scorers]
-            return np.stack(of_samples)
+            return Views(levels, judged)
 
+        def score(run: Retrieved) -> Floats:
+            values = np.empty((len(self.scorers), number, shift.size))
+            for last in {*last_ranks}:
+                of_samples = views(run, last)
+                for at in np.flatnonzero(last_ranks == last).tolist():
+                    values[at] = self.scorers[at].score(of_samples).reshape(shift.size, number).T
+            return values
+
+        # Bytes that lie together for a document are found in the processor cache.
+        by_document = np.ascontiguousarray(level_index.T, dtype=np.min_scalar_type(self.levels.values.size))
+        # Most documents are below the cutoff of some measures.
+        last_ranks = np.array([*map(_last_rank, self.scorers)])
         return np.stack(list(in_threads(score, self.runs, processors())), axis=1)
