@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from ir_graded._utils.results import Result
+from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import ParameterError
 
@@ -374,15 +375,23 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
     reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
 
-    def of_each(function: Callable[..., Found], seed: int, **options: Any) -> dict[str, Found]:
+    def of_each(
+        function: Callable[..., Found], seed: int, threads: int = 1, **options: Any
+    ) -> dict[str, Found]:
         options |= {"rng": seed, "n_resamples": n_resamples, "memory_mib": memory_mib}
-        # One measure at a time: the steps are so short that threads would wait for Python's lock.
-        return {name: function(matrix, **options) for name, matrix in matrices.items()}
+        found = in_threads(lambda matrix: function(matrix, **options), matrices.values(), threads)
+        return dict(zip(matrices, found, strict=True))
 
+    with one_blas_thread():  # once, as threads that end would undo it for the others
+        # The test has its own threads.
+        power = of_each(discriminative_power, for_power, alpha=alpha, test=test)
+        margins = sorted({*_FUZZINESS, float(fuzziness)})
+        stabilities = of_each(stability, for_stability, processors(), fuzziness=margins)
+        swaps = of_each(swap, for_swap, processors(), resample=resample, max_rate=max_rate)
     return MeasureComparison(
-        power=of_each(discriminative_power, for_power, alpha=alpha, test=test),
-        stability=of_each(stability, for_stability, fuzziness=sorted({*_FUZZINESS, float(fuzziness)})),
-        swap=of_each(swap, for_swap, resample=resample, max_rate=max_rate),
+        power=power,
+        stability=stabilities,
+        swap=swaps,
         correlations=rank_correlations(matrices, reference=reference),
         fuzziness=float(fuzziness),
     )
