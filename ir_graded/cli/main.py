@@ -82,7 +82,7 @@ _COMMANDS = {
         "Compare runs with a baseline on several collections, and combine the differences.",
     ),
     "history": ("statistics", "Follow the means of runs over releases, from the files in FOLDER."),
-    "rbo": ("statistics", "Compare RUNs by rank-biased overlap (RBO)."),
+    "rbo": ("collection", "Compare RUNs by rank-biased overlap (RBO)."),
     "explain": ("explain", "Explain the score of a topic: how much each relevant document adds."),
     "meta": (
         "statistics",
@@ -97,15 +97,15 @@ _COMMANDS = {
         "Compute how many topics detect a difference of means, given the variance of some scores.",
     ),
     "judgments": (
-        "statistics",
+        "collection",
         "Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.",
     ),
     "statistics": (
-        "statistics",
+        "collection",
         "Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.",
     ),
     "pool": (
-        "statistics",
+        "collection",
         "List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.",
     ),
     "measures": ("measures", "List all measures with parameters, defaults, meaning and source."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import SimpleNamespace
@@ -60,7 +60,7 @@ class Leaderboard:
 
     labels: list[str]
     measures: list[str]
-    rows: list[tuple[list[str], list[float]]]
+    rows: Sequence[tuple[list[str], Sequence[float | str]]]
     #: Heading of the names of the values in formats with one line per value.
     kind: str = "measure"
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_graded._utils.results import Result, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, format_ids
 
@@ -181,10 +182,16 @@ class RankCorrelations(Result):
     tau_ap: Floats
     tau_ap_variant: tuple[str, ...]
     tied: Bools
-    matrix: pd.DataFrame
+    _taus: Floats
 
     ROWS: ClassVar = {"measure": "measures"}
     COLUMNS: ClassVar = ("kendall", "kendall_variant", "tau_ap", "tau_ap_variant")
+
+    @cached_property
+    def matrix(self) -> pd.DataFrame:  # an attribute above
+        import pandas as pd
+
+        return pd.DataFrame(self._taus, list(self.measures), list(self.measures), copy=False)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per measure with columns kendall, kendall_variant, tau_ap, tau_ap_variant."""
@@ -222,8 +229,6 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
         AP         1.000             tau    1.00         tau_ap
         RR         0.816           tau_b    0.75       tau_ap_a
     """
-    import pandas as pd
-
     matrices = matrices_by_measure(by_measure)
     name = reference_name(reference, matrices)
     measures = tuple(matrices)
@@ -241,7 +246,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
         tau_ap=np.array(of_ap),
         tau_ap_variant=variants,
         tied=tied,
-        matrix=pd.DataFrame(read_only(taus), list(measures), list(measures), copy=False),
+        _taus=taus,
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.results import Result, read_only
+from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import CoverageWarning
 
@@ -44,18 +46,39 @@ class DiscriminativePower(Result):
 
     power: float
     required_difference: float
-    asl: pd.Series[float]
-    differences: pd.Series[float]
-    required_differences: pd.Series[float] | None
     alpha: float
     test: str
     n_resamples: int
-    _values: Floats = field(repr=False)
+    _runs: tuple[Hashable, ...]
+    _values: Floats
+    _asl: Floats
+    _differences: Floats
+    _required: Floats | None
+
+    # Series are made on first use: the command line needs none, and the import of pandas takes long.
+    @cached_property
+    def asl(self) -> pd.Series[float]:  # an attribute above
+        return self._series("asl", self._asl)
+
+    @cached_property
+    def differences(self) -> pd.Series[float]:
+        return self._series("difference", self._differences)
+
+    @cached_property
+    def required_differences(self) -> pd.Series[float] | None:
+        return None if self._required is None else self._series("required_difference", self._required)
+
+    def _series(self, name: str, values: Floats) -> pd.Series[float]:
+        import pandas as pd
+
+        runs, pairs = pd.Index(list(self._runs), tupleize_cols=False), Pairs.of(len(self._runs))
+        index = pd.MultiIndex.from_arrays([runs[pairs.first], runs[pairs.second]], names=["run_a", "run_b"])
+        return pd.Series(values, index=index, name=name, copy=False)
 
     @property
     def curve(self) -> Floats:
         """ASL curve: the ASLs of all pairs in descending order."""
-        return np.asarray(np.sort(self.asl.to_numpy())[::-1], dtype=np.float64)
+        return np.sort(self._asl)[::-1]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per pair: run_a, run_b, difference, asl, significant, dz, minimum_detectable.
@@ -67,9 +90,9 @@ class DiscriminativePower(Result):
         _, sd = mean_and_sd(self._values, pairs.first, pairs.second)
         frame = self.differences.rename("difference").reset_index()
         return frame.assign(
-            asl=self.asl.to_numpy(),
-            significant=self.asl.to_numpy() < self.alpha,
-            dz=self.differences.to_numpy() / sd,
+            asl=self._asl,
+            significant=self._asl < self.alpha,
+            dz=self._differences / sd,
             minimum_detectable=sd * detectable_deviations(self._values.shape[1], self.alpha),
         )
 
@@ -131,8 +154,6 @@ def discriminative_power(
         1        a        c         0.5  0.0         True
         2        b        c         0.0  1.0        False
     """
-    import pandas as pd
-
     if test in ("bootstrap", "tukey_hsd") and alpha < 1 / n_resamples:
         warnings.warn(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: an ASL "
@@ -145,24 +166,20 @@ def discriminative_power(
     limits = {"memory_mib": memory_mib, "progress": progress}
     paired, (asl, required) = _outcome(matrix, test, alpha, n_resamples, rng, **limits)
     significant = asl < float(alpha)
-    names = pd.Index(list(matrix.runs), tupleize_cols=False)
-    index = pd.MultiIndex.from_arrays([names[pairs.first], names[pairs.second]], names=["run_a", "run_b"])
     differences = paired.mean(paired.total(pairs))
     least = _smallest_sufficient(np.abs(differences), significant) if required is None else required.max()
-
-    def series(values: Floats, name: str) -> pd.Series[float]:
-        return pd.Series(read_only(values), index=index, name=name, copy=False)
 
     return DiscriminativePower(
         power=float(np.mean(significant)),
         required_difference=float(least),
-        asl=series(asl, "asl"),
-        differences=series(differences, "difference"),
-        required_differences=None if required is None else series(required, "required_difference"),
         alpha=float(alpha),
         test=test,
         n_resamples=int(n_resamples),
+        _runs=matrix.runs,
         _values=matrix.values.T,
+        _asl=asl,
+        _differences=differences,
+        _required=required,
     )
 
 

@@ -360,12 +360,12 @@ def _per_query(frame: Any) -> Any:
 
 def _by_measure(scores: Any) -> dict[str, pd.DataFrame] | None:
     """Return the matrices of a table with a row per score; None for anything else."""
-    import pandas as pd
-
     table = _per_query(scores)
     columns = {*map(str, getattr(table, "columns", ()))}
     if any(columns.isdisjoint(names) for names in _COLUMNS.values()):
         return None
+    import pandas as pd
+
     rows = score_rows(table)
     for kind in ("measure", "run", "query_id"):
         if pd.isna(pd.Series(rows[kind], dtype=object)).any():

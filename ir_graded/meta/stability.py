@@ -307,19 +307,28 @@ class MeasureComparison(Result):
         """
         import pandas as pd
 
-        rows = {
-            name: {
+        table = pd.DataFrame.from_dict(self.rows(), orient="index")
+        table.index.name = "measure"
+        return table
+
+    def rows(self) -> dict[str, dict[str, float | str]]:
+        """Return the columns of ``to_frame`` of each measure."""
+        found: dict[str, dict[str, float | str]] = {}
+        for at, (name, power) in enumerate(self.power.items()):
+            stable, place = self.stability[name], [*self.stability[name].fuzziness].index(self.fuzziness)
+            found[name] = {
                 "power": power.power,
                 "required_difference": power.required_difference,
-                **self.stability[name].to_frame().set_index("fuzziness").loc[self.fuzziness],
+                "minority_rate": float(stable.minority_rate[place]),
+                "proportion_of_ties": float(stable.proportion_of_ties[place]),
                 "sensitivity": self.swap[name].sensitivity,
                 "swap_difference": self.swap[name].required_difference,
+                "kendall": float(self.correlations.kendall[at]),
+                "kendall_variant": self.correlations.kendall_variant[at],
+                "tau_ap": float(self.correlations.tau_ap[at]),
+                "tau_ap_variant": self.correlations.tau_ap_variant[at],
             }
-            for name, power in self.power.items()
-        }
-        table = pd.DataFrame.from_dict(rows, orient="index").join(self.correlations.to_frame())
-        table.index.name = "measure"
-        return table.sort_values("power", ascending=False, kind="stable")
+        return dict(sorted(found.items(), key=lambda row: -self.power[row[0]].power))
 
     def plot(self) -> Any:
         """Plot ASL curves, stability, swap rates and correlations in one figure (requires matplotlib)."""

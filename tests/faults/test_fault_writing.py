@@ -212,7 +212,7 @@ def test_only_atomic_files_writes_files():
         "_utils/results.py: self._printed().to_html(**_SHOWN)",
         "cli/evaluate.py: write(baseline=baseline, letters=letters, digits=places)",
         "evaluation/scores.py: means.head(_MOST_RUNS).to_html(float_format=f'{{:.{DIGITS}f}}'.format)",
-        "cli/statistics.py: table.to_csv(index=False, lineterminator='\\n')",
+        "cli/collection.py: table.to_csv(index=False, lineterminator='\\n')",
     }
     assert texts <= found
     found -= texts
