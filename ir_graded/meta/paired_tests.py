@@ -28,6 +28,7 @@ from .max_t import (
 )
 from .samples import permuted_rows, sign_flips, topic_counts
 from .studentised import (
+    CELLS_A_LOOK,
     SECONDS_BEFORE_BAR,
     TOLERANCE,
     PairBlock,
@@ -113,12 +114,15 @@ def _replicate_at_place(space: Workspace, place: int) -> Ints:
     column = (statistics == value[:, np.newaxis]).argmax(axis=1)
     tied = sorted_at[:, :at].max(axis=1, initial=-1.0) >= value - margin
     tied |= sorted_at[:, at + 1 :].min(axis=1, initial=np.inf) <= value + margin
-    for row in np.flatnonzero(tied):
-        low, high = value[row] - margin[row], value[row] + margin[row]
-        ties = np.flatnonzero((statistics[row] >= low) & (statistics[row] <= high))
-        above = np.count_nonzero(statistics[row] > high)
-        largest_first = np.sort(np.abs(sums[row, ties]))[::-1]
-        column[row] = ties[np.argmax(np.abs(sums[row, ties]) == largest_first[place - above - 1])]
+    rows = np.flatnonzero(tied)
+    for some in np.array_split(rows, statistics.shape[1] * len(rows) // CELLS_A_LOOK + 1):
+        low, high = ((value[some] + sign * margin[some])[:, np.newaxis] for sign in (-1, 1))
+        found = statistics[some]
+        size = np.where((found >= low) & (found <= high), np.abs(sums[some]), -1.0)
+        below = np.sort(size, axis=1)[:, ::-1]
+        above = np.count_nonzero(found > high, axis=1)
+        wanted = below[np.arange(len(some)), place - above - 1]
+        column[some] = (size == wanted[:, np.newaxis]).argmax(axis=1)
     return np.asarray(column, dtype=np.int64)
 
 

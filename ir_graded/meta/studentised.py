@@ -41,7 +41,8 @@ _MOST_THREADS = 16
 # Number of arrays of (pairs, replicates) and of (pairs, topics) that a block has in memory at a time.
 _REPLICATE_ARRAYS = 6
 _TOPIC_ARRAYS = 4
-_CELLS_A_LOOK = 1 << 18
+#: Number of replicates of single pairs that are looked at together.
+CELLS_A_LOOK = 1 << 18
 _TINY = np.finfo(np.float64).tiny
 #: Bars over blocks and replicates appear after this time.
 SECONDS_BEFORE_BAR = 3.0
@@ -87,7 +88,7 @@ class WeightedSums:
         for one, others, rows in pairs.by_first():
             np.subtract(self.coarse[one], self.coarse[others], out=found[rows])
             np.subtract(self.rest[one], self.rest[others], out=rest[rows])
-        found += rest
+            found[rows] += rest[rows]
         return found
 
 
@@ -232,7 +233,7 @@ def _settle_each(
     """Set the statistics of other replicates with very small variance from the values drawn."""
     topics = len(counts)
     rows, columns = np.nonzero(cancelled)
-    step = max(1, _CELLS_A_LOOK // topics)
+    step = max(1, CELLS_A_LOOK // topics)
     for begin in range(0, len(rows), step):
         cells = row, column = rows[begin : begin + step], columns[begin : begin + step]
         w, rounding, drawn = block.w[row], block.rounding[row], counts.T[column]
