@@ -16,7 +16,6 @@ from xml.etree import ElementTree as ET
 import click
 
 from ir_graded.errors import CoverageWarning, InputError, printable, short_repr
-from ir_graded.evaluation.answers import score_answers
 from ir_graded.evaluation.evaluate import evaluate
 from ir_graded.evaluation.run_comparison import (
     MOST_MISSING,
@@ -429,6 +428,8 @@ def answers(
     Measures are NuggetScore, also by the original names such as strict_vital_score, CitationP and CitationR.
     With a --baseline the output, --fail-if and exit codes are those of `ir_graded compare`.
     """
+    from ir_graded.evaluation.answers import score_answers  # imports Polars, which ``compare`` may not need
+
     inputs = {name: chosen.pop(name) for name in ("nuggets", "citations")}
     formats = FORMATS if baseline is None else _OUTPUTS
     if baseline is None and (given := options.given(*chosen)):

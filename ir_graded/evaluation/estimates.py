@@ -276,7 +276,7 @@ def score_estimates(
         found = (estimator.of_run(views) for estimator in estimators)
         return [(estimate, influence[sample.kept]) for estimate, influence in found]
 
-    scores, by_run = request.scores(estimated)
+    scores, by_run = request.scores(estimated, rows=False)
     estimates, influences = (
         np.array([[of_run[at][which] for of_run in by_run] for at in range(len(estimators))])
         for which in (0, 1)

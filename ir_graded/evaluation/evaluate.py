@@ -408,13 +408,15 @@ class Request:
         also: Callable[[MatchedRun], Any] | None = None,
         lowest: float = np.inf,
         *,
+        rows: bool = True,
         check: Callable[[list[Any]], None] = lambda _: None,
         progress: bool | None = False,
     ) -> tuple[Scores, list[Any]]:
         """Score the runs, and warn if runs and qrels do not match well.
 
-        ``also`` is called with each run, matched down to ``lowest``; its results are returned, too. ``check``
-        gets these results before the warning.
+        ``also`` is called with each run, matched down to ``lowest``; its results are returned, too. ``rows``
+        says whether it needs more of the run than judged documents. ``check`` gets these results before the
+        warning.
         """
         filled: list[dict[Measure, float]] = []
 
@@ -426,7 +428,7 @@ class Request:
             filled.append(self.evaluator.graded.filled(matched.judged))
             return values, coverage, None if also is None else also(matched)
 
-        judged_only = also is None and self._check_ends is None
+        judged_only = (also is None or not rows) and self._check_ends is None
         scored: Iterable[Any] = self.match(score, min(self.lowest, lowest), judged_only=judged_only)
         if len(self.runs) > 1 and shows_progress(progress):
             options = {"total": len(self.runs), "desc": "evaluating", "unit": "run"}

@@ -124,7 +124,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     def check(found: list[tuple[Floats, Bools]]) -> None:
         _check_complete(name, found[at][1], parts, request.judgments.names)
 
-    scores, of_runs = request.scores(judged_share, LOWEST_JUDGED, check=check, progress=None)
+    scores, of_runs = request.scores(judged_share, LOWEST_JUDGED, rows=False, check=check, progress=None)
     found = differences(scores, name, alternative="less", family="all", slices=slices, **options)
     # Shape (slices, measures, runs), as the rows of the result.
     shares = np.array([share for share, _ in of_runs])

@@ -243,7 +243,7 @@ def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, 
             upper.append(np.max(scores, axis=0))
         return upper
 
-    scores, upper = request.scores(highest, LOWEST_JUDGED)
+    scores, upper = request.scores(highest, LOWEST_JUDGED, rows=False)
     return ScoreBounds(scores, scores.values, np.array(upper).swapaxes(0, 1))
 
 
