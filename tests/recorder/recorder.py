@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import singledispatch
+from functools import cached_property, singledispatch
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -182,8 +182,10 @@ def _parts(value: Any, name: str) -> _Parts:
     if _is_number(value):
         yield name, np.array([value]), ()
     elif is_dataclass(value):
-        for one in fields(value):
-            yield from _parts(getattr(value, one.name), f"{name}.{one.name}")
+        kept = (key for key, one in vars(type(value)).items() if isinstance(one, cached_property))
+        for attribute in (*(one.name for one in fields(value)), *kept):
+            if not attribute.startswith("_"):
+                yield from _parts(getattr(value, attribute), f"{name}.{attribute}")
         if hasattr(value, "to_frame"):
             yield from _parts(value.to_frame(), f"{name}.to_frame()")
     else:
