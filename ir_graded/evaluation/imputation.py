@@ -35,8 +35,12 @@ _UNIT = 2.0**52
 _ROWS = 1 << 20
 
 
-class Fusion:
-    """The documents of all runs, ranked by the sum of 1 / (60 + rank) over the runs, in units of 2^-52."""
+class ReciprocalRankFusion:
+    """The documents of all runs, ranked by the sum of 1 / (60 + rank) over the runs, in units of 2^-52.
+
+    Source: Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
+    learning methods" (SIGIR 2009).
+    """
 
     def __init__(self, judgments: Judgments) -> None:
         self._judgments = judgments
@@ -100,7 +104,9 @@ class Imputation:
     left_out: int
 
     @classmethod
-    def of(cls, judgments: Judgments, fusion: Fusion, depth: int, *, all_bins: bool = False) -> Imputation:
+    def of(
+        cls, judgments: Judgments, fusion: ReciprocalRankFusion, depth: int, *, all_bins: bool = False
+    ) -> Imputation:
         """Find the unjudged documents within ``depth`` of any run in bins with enough judged documents."""
         import polars as pl
 

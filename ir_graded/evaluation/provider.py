@@ -234,7 +234,7 @@ class GradedEvaluator(Evaluator):
             kind: type[Any] = Metric
             if (residual := scorer.residual(views)) is not None:
                 kind, columns = MetricWithResidual, [*columns, residual.tolist()]
-            # What the classes do when they are called, in a third of the time.
+            # Calling the class takes three times as long.
             yield measure, values, map(tuple.__new__, repeat(kind), zip(*columns, strict=False))
 
     def calc_aggregate(self, run: Any) -> dict[Measure, float]:

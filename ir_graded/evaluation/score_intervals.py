@@ -34,8 +34,8 @@ from .imputation import (
     FEWEST,
     SHIFT_DEVIATION,
     Draws,
-    Fusion,
     Imputation,
+    ReciprocalRankFusion,
     Retrieved,
 )
 from .provider import scorers_here
@@ -305,7 +305,7 @@ def score_intervals(  # noqa: PLR0913  # what to evaluate, and how
     last = interval_depth(wanted, depth, n_samples, confidence, rng)
     request = Request(wanted, qrels, runs)
     request.reread()
-    fusion = Fusion(request.judgments)
+    fusion = ReciprocalRankFusion(request.judgments)
     scores, _ = request.scores(lambda run: fusion.add(run.run))
     return intervals_of(request, scores, fusion, last, n_samples, confidence, rng, model)
 
@@ -330,7 +330,7 @@ def interval_depth(
 def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     request: Request,
     scores: Scores,
-    fusion: Fusion,
+    fusion: ReciprocalRankFusion,
     depth: int,
     n_samples: int,
     confidence: float,
@@ -459,6 +459,7 @@ class Samples:
         self.lowest = levels.values.searchsorted(min(scorer.lowest_level for scorer in self.scorers))
         self.rel = levels.values.searchsorted(min(scorer.lowest_rel for scorer in self.scorers))
         self.start = np.append(segments.starts(levels.topic, levels.topics), levels.topic.size)
+        self.last_ranks = np.array([*map(_last_rank, self.scorers)])
         #: Number of relevant documents that each sample adds.
         self.added = np.zeros(self.shift.size, dtype=np.int64)
 
@@ -500,6 +501,9 @@ class Samples:
         topic_of_samples = (each * number + topic).ravel()
         levels = Levels(shift.size * number, topic_of_samples, level_index.ravel(), self.levels.values)
 
+        # As bytes that lie together, the levels of a document stay in the processor cache.
+        by_document = np.ascontiguousarray(level_index.T, dtype=np.min_scalar_type(self.levels.values.size))
+
         def views(run: Retrieved, last: float) -> Views:
             hits = slice(int(run.start[topics.start]), int(run.start[topics.stop]))
             document, rank = run.document[hits] - begin, run.rank[hits]
@@ -519,14 +523,11 @@ class Samples:
 
         def score(run: Retrieved) -> Floats:
             values = np.empty((len(self.scorers), number, shift.size))
-            for last in {*last_ranks}:
+            # Most documents are below the cutoff of some measures.
+            for last in {*self.last_ranks}:
                 of_samples = views(run, last)
-                for at in np.flatnonzero(last_ranks == last).tolist():
+                for at in np.flatnonzero(self.last_ranks == last).tolist():
                     values[at] = self.scorers[at].score(of_samples).reshape(shift.size, number).T
             return values
 
-        # Bytes that lie together for a document are found in the processor cache.
-        by_document = np.ascontiguousarray(level_index.T, dtype=np.min_scalar_type(self.levels.values.size))
-        # Most documents are below the cutoff of some measures.
-        last_ranks = np.array([*map(_last_rank, self.scorers)])
         return np.stack(list(in_threads(score, self.runs, processors())), axis=1)

@@ -188,7 +188,7 @@ class RankCorrelations(Result):
     COLUMNS: ClassVar = ("kendall", "kendall_variant", "tau_ap", "tau_ap_variant")
 
     @cached_property
-    def matrix(self) -> pd.DataFrame:  # an attribute above
+    def matrix(self) -> pd.DataFrame:
         import pandas as pd
 
         return pd.DataFrame(self._taus, list(self.measures), list(self.measures), copy=False)

@@ -57,7 +57,7 @@ class DiscriminativePower(Result):
 
     # Series are made on first use: the command line needs none, and the import of pandas takes long.
     @cached_property
-    def asl(self) -> pd.Series[float]:  # an attribute above
+    def asl(self) -> pd.Series[float]:
         return self._series("asl", self._asl)
 
     @cached_property

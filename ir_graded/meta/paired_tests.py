@@ -119,9 +119,9 @@ def _replicate_at_place(space: Workspace, place: int) -> Ints:
         low, high = ((value[some] + sign * margin[some])[:, np.newaxis] for sign in (-1, 1))
         found = statistics[some]
         size = np.where((found >= low) & (found <= high), np.abs(sums[some]), -1.0)
-        below = np.sort(size, axis=1)[:, ::-1]
+        descending = np.sort(size, axis=1)[:, ::-1]
         above = np.count_nonzero(found > high, axis=1)
-        wanted = below[np.arange(len(some)), place - above - 1]
+        wanted = descending[np.arange(len(some)), place - above - 1]
         column[some] = (size == wanted[:, np.newaxis]).argmax(axis=1)
     return np.asarray(column, dtype=np.int64)
 

@@ -319,14 +319,10 @@ class MeasureComparison(Result):
             found[name] = {
                 "power": power.power,
                 "required_difference": power.required_difference,
-                "minority_rate": float(stable.minority_rate[place]),
-                "proportion_of_ties": float(stable.proportion_of_ties[place]),
+                **{one: getattr(stable, one)[place] for one in stable.COLUMNS if one != "fuzziness"},
                 "sensitivity": self.swap[name].sensitivity,
                 "swap_difference": self.swap[name].required_difference,
-                "kendall": float(self.correlations.kendall[at]),
-                "kendall_variant": self.correlations.kendall_variant[at],
-                "tau_ap": float(self.correlations.tau_ap[at]),
-                "tau_ap_variant": self.correlations.tau_ap_variant[at],
+                **{one: getattr(self.correlations, one)[at] for one in self.correlations.COLUMNS},
             }
         return dict(sorted(found.items(), key=lambda row: -self.power[row[0]].power))
 

@@ -20,7 +20,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
 from ir_graded.evaluation.evaluate import Request
-from ir_graded.evaluation.imputation import Fusion
+from ir_graded.evaluation.imputation import ReciprocalRankFusion
 from ir_graded.evaluation.overlap import OverlapWith
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.rankings import FirstDocuments, first_documents
@@ -233,7 +233,7 @@ def collect(  # noqa: PLR0913  # the options of report
     evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
     first = [scorer_of(measures[0])]
     with_baseline = None if baseline is None else OverlapWith(request.runs[baseline], request.judgments)
-    fusion = Fusion(request.judgments) if n_samples else None
+    fusion = ReciprocalRankFusion(request.judgments) if n_samples else None
 
     def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments, float]:
         if isinstance(run.run, Table):

@@ -29,7 +29,7 @@ from scipy.stats import kendalltau
 from unjudged import interval_coverage as coverage
 
 import ir_graded
-from ir_graded.evaluation.imputation import Fusion, Imputation, Retrieved
+from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, Retrieved
 from ir_graded.evaluation.run_model import RunModel, sigmoid
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
@@ -98,7 +98,7 @@ class Hidden:
     def probability(self):
         """Return the probability of relevance of each unjudged document by the model of the runs."""
         judgments = prepare_qrels(self.labels())
-        fusion = Fusion(judgments)
+        fusion = ReciprocalRankFusion(judgments)
         for frame in self.frames.values():
             fusion.add(frame)
         imputation = Imputation.of(judgments, fusion, DEPTH, all_bins=True)

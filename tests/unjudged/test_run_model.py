@@ -17,7 +17,7 @@ from unjudged import interval_coverage as coverage
 
 import ir_graded
 from ir_graded.evaluation import run_model
-from ir_graded.evaluation.imputation import Fusion, Imputation, Retrieved
+from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, Retrieved
 from ir_graded.evaluation.run_model import Regression, RunModel
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
@@ -56,7 +56,7 @@ def few_labels(monkeypatch):
 
 def model_of(qrels, runs, depth, n_samples=3, rng=0):
     judgments = prepare_qrels(qrels)
-    fusion = Fusion(judgments)
+    fusion = ReciprocalRankFusion(judgments)
     for run in runs.values():
         fusion.add(run)
     imputation = Imputation.of(judgments, fusion, depth, all_bins=True)

@@ -12,7 +12,7 @@ from reference.tie_cases import IDS
 
 import ir_graded
 from ir_graded.evaluation import imputation, score_intervals
-from ir_graded.evaluation.imputation import Fusion, Imputation, TopicDraws
+from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, TopicDraws
 from ir_graded.matching.match import prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")
@@ -48,7 +48,7 @@ def rankings(run):
 
 
 def fusion_of(judgments, runs):
-    fusion = Fusion(judgments)
+    fusion = ReciprocalRankFusion(judgments)
     for run in runs:
         fusion.add(run)
     return fusion
