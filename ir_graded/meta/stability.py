@@ -319,10 +319,10 @@ class MeasureComparison(Result):
             found[name] = {
                 "power": power.power,
                 "required_difference": power.required_difference,
-                **{one: getattr(stable, one)[place] for one in stable.COLUMNS if one != "fuzziness"},
+                **_row(stable, place, stable.COLUMNS[1:]),
                 "sensitivity": self.swap[name].sensitivity,
                 "swap_difference": self.swap[name].required_difference,
-                **{one: getattr(self.correlations, one)[at] for one in self.correlations.COLUMNS},
+                **_row(self.correlations, at, self.correlations.COLUMNS),
             }
         return dict(sorted(found.items(), key=lambda row: -self.power[row[0]].power))
 
@@ -332,6 +332,11 @@ class MeasureComparison(Result):
 
         taus, tied = self.correlations.matrix, bool(self.correlations.tied.any())
         return comparison(self.power, self.stability, self.swap, taus, tied=tied)
+
+
+def _row(result: Result, at: int, columns: Iterable[str]) -> dict[str, float | str]:
+    """Return the values of some columns in a row, as Python objects."""
+    return {name: np.asarray(getattr(result, name)).tolist()[at] for name in columns}
 
 
 @statistic(test=TESTS, resample=RESAMPLES)
