@@ -394,14 +394,13 @@ class Request:
         self,
         work: Callable[[MatchedRun], Result],
         lowest: float,
-        judgments: Judgments | None = None,
         *,
         judged_only: bool = False,
     ) -> Iterator[Result]:
         """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
         # Measures that others define need the rows of the runs.
         forms = {"whole": bool(self._others), "judged_only": judged_only}
-        return match_runs(judgments or self.judgments, self.runs, lowest, work, **forms)
+        return match_runs(self.judgments, self.runs, lowest, work, **forms)
 
     def scores(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
 from ir_graded.matching.judgments import Judgments
+from ir_graded.matching.lookup import Lookup, document_keys
 from ir_graded.matching.match import MatchedRun, table_of_run
 
 from .coverage import LOWEST_JUDGED
@@ -31,8 +32,17 @@ SHIFT_DEVIATION = 0.7
 FUSION = 60
 #: Unit of the sums of 1/(60 + rank), so that the order of the runs makes no difference.
 _UNIT = 2.0**52
-#: Number of rows of runs that are held before they are summed.
-_ROWS = 1 << 20
+#: Each part of the known documents is at least so many times as large as the next one.
+_GROWTH = 8
+
+
+class PooledRun(NamedTuple):
+    """The documents of a run of any form, by their numbers in the fusion."""
+
+    number: Ints
+    rank: Ints
+    #: Number of documents retrieved, shape ``(topics,)``.
+    n_retrieved: Ints
 
 
 class ReciprocalRankFusion:
@@ -44,40 +54,67 @@ class ReciprocalRankFusion:
 
     def __init__(self, judgments: Judgments) -> None:
         self._judgments = judgments
-        self._held = [self._ranked({})]
-        self._runs = 0
+        # The first numbers are those of the qrels. With several parts, the large ones rarely grow.
+        self._known = [judgments.lookup(-np.inf)]
+        self._nearest = np.full(judgments.levels.topic.size, np.iinfo(np.int64).max)
+        self._weight = np.zeros(judgments.levels.topic.size, dtype=np.int64)
+        self.runs: list[PooledRun] = []
 
-    def add(self, run: Any) -> None:
-        """Add a run of any form."""
-        self._runs += 1
-        self._held.append(self._ranked(run))
-        if sum(map(len, self._held)) > max(_ROWS, 2 * len(self._held[0])):
-            self._held = [self._added_up()]
-
-    def _ranked(self, run: Any) -> pl.DataFrame:
-        """Return the documents of a run: topic, doc_id, nearest (its rank) and weight."""
-        import polars as pl
-
+    def add(self, run: MatchedRun) -> None:
+        """Add a run that has been matched with the qrels."""
         from ir_graded.matching.tables import rank_rows
 
-        topic, doc_id, rank = rank_rows(self._judgments, table_of_run(self._judgments, run))
-        weight = np.rint(_UNIT / (FUSION + rank)).astype(np.int64)
-        return pl.DataFrame({"topic": topic, "doc_id": doc_id, "nearest": rank, "weight": weight})
+        topic, doc_id, rank = rank_rows(self._judgments, table_of_run(self._judgments, run.run))
+        number = self._numbers(topic, doc_id)
+        self._nearest[number] = np.minimum(self._nearest[number], rank)
+        self._weight[number] += np.rint(_UNIT / (FUSION + rank)).astype(np.int64)
+        self.runs.append(PooledRun(number.astype(np.int32), rank.astype(np.int32), run.judged.n_retrieved))
 
-    def _added_up(self) -> pl.DataFrame:
-        import polars as pl
+    @property
+    def size(self) -> int:
+        """Number of documents that the qrels or any run have."""
+        return self._weight.size
 
-        by_document = pl.concat(self._held).group_by("topic", "doc_id")
-        return by_document.agg(pl.col("nearest").min(), pl.col("weight").sum())
+    def _numbers(self, topic: Ints, doc_id: pl.Series) -> Ints:
+        """Return the numbers of the distinct documents of a run; new ones get the next numbers."""
+        from ir_graded.io.table import at_rows
+
+        key, number = document_keys(topic, doc_id), np.empty(topic.size, dtype=np.int64)
+        left = np.arange(topic.size, dtype=np.int64)
+        for part in self._known:
+            row, found = part.find(topic, doc_id, key)
+            number[left[row]] = part.document[found]
+            others = np.delete(np.arange(left.size, dtype=np.int64), row)
+            left, topic, doc_id, key = left[others], topic[others], at_rows(doc_id, others), key[others]
+        if not left.size:
+            return number
+        number[left] = self.size + np.arange(left.size)
+        self._known.append(Lookup(0, topic, number[left], doc_id.to_list()))
+        while len(self._known) > 1 and self._known[-2].topic.size < _GROWTH * self._known[-1].topic.size:
+            *self._known, one, other = self._known
+            topic, document = np.append(one.topic, other.topic), np.append(one.document, other.document)
+            self._known.append(Lookup(0, topic, document, one.doc_ids + other.doc_ids))
+        self._nearest = np.append(self._nearest, np.full(left.size, np.iinfo(np.int64).max))
+        self._weight = np.append(self._weight, np.zeros(left.size, dtype=np.int64))
+        return number
 
     def pool(self) -> pl.DataFrame:
-        """Return topic, doc_id, nearest (rank in any run), place (fused rank); ties by doc_id descending."""
+        """Return the documents by topic and place (fused rank), ties by doc_id descending.
+
+        The other columns are number, topic, doc_id, nearest (rank in any run) and weight.
+        """
         import polars as pl
 
+        schema = {"number": pl.Int64, "topic": pl.Int64, "doc_id": pl.String}
+        known = pl.concat(
+            pl.DataFrame([part.document, part.topic, part.doc_ids], schema=schema) for part in self._known
+        )
+        number = known["number"].to_numpy()
+        known = known.with_columns(nearest=self._nearest[number], weight=self._weight[number])
         # Equal sums of different ranks may differ by the rounding of each summand.
-        lower = pl.col("weight").shift(1) - pl.col("weight") > self._runs
+        lower = pl.col("weight").shift(1) - pl.col("weight") > len(self.runs)
         is_new = (lower | (pl.col("topic") != pl.col("topic").shift(1))).fill_null(value=True)
-        pool = self._added_up().sort("topic", "weight", descending=[False, True])
+        pool = known.filter(pl.col("weight") > 0).sort("topic", "weight", descending=[False, True])
         place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("topic")
         ordered = pool.with_columns(tie=is_new.cum_sum()).sort("tie", "doc_id", descending=[False, True])
         return ordered.with_columns(place=place)
@@ -94,6 +131,8 @@ class Imputation:
     topics: Ints
     #: Bin of each document of these qrels that gets a level, -1 for others.
     bin: Ints
+    #: Position in these qrels of each document of the fusion, -1 for others.
+    position: Ints
     #: Positions in ``Levels.values`` of the levels >= 0.
     scale: Ints
     #: Number of judged documents that the runs retrieved, shape ``(bins, levels)``.
@@ -108,18 +147,15 @@ class Imputation:
         cls, judgments: Judgments, fusion: ReciprocalRankFusion, depth: int, *, all_bins: bool = False
     ) -> Imputation:
         """Find the unjudged documents within ``depth`` of any run in bins with enough judged documents."""
-        import polars as pl
-
         names = judgments.names
         by_name = sorted(range(len(names)), key=lambda at: (len(names[at]), names[at]))  # 9 before 10
         number = np.argsort(by_name)
         levels = judgments.levels
-        doc_id = pl.Series(judgments.doc_ids, dtype=pl.String)
-        known = pl.DataFrame({"topic": levels.topic, "doc_id": doc_id}).with_row_index("document")
-        pool = fusion.pool().join(known, on=["topic", "doc_id"], how="left", maintain_order="left")
-        topic = number[pool["topic"].to_numpy()]
-        document = np.array(pool["document"].cast(pl.Int64).fill_null(-1))
-        place = pool["place"].to_numpy()
+        pool = fusion.pool()
+        topic, place = number[pool["topic"].to_numpy()], pool["place"].to_numpy()
+        # The first numbers are those of the qrels.
+        document = np.array(pool["number"])
+        document[document >= levels.topic.size] = -1
         bin_of = np.searchsorted(BIN_ENDS, place)
         judged = document >= 0
         judged[judged] = levels.values[levels.level_index[document[judged]]] >= LOWEST_JUDGED
@@ -140,6 +176,8 @@ class Imputation:
         order = np.lexsort((of_place, topics))
         doc_ids = [*judgments.doc_ids, *pool["doc_id"].gather(new).to_list()]
         level_index = np.concatenate((levels.level_index, np.zeros(new.size, dtype=np.int64)))
+        position = np.full(fusion.size, -1)
+        position[np.append(np.arange(levels.topic.size), pool["number"].to_numpy()[new])] = np.argsort(order)
         extended = Judgments(
             [judgments.query_ids[at] for at in by_name],
             [names[at] for at in by_name],
@@ -147,7 +185,9 @@ class Imputation:
             [doc_ids[at] for at in order.tolist()],
         )
         topics_by_name, left_out = np.array(by_name, dtype=np.int64), int((unjudged & ~wanted).sum())
-        return cls(extended, topics_by_name, of_bin[order], scale, counts.sum(axis=0), alpha, left_out)
+        return cls(
+            extended, topics_by_name, of_bin[order], position, scale, counts.sum(axis=0), alpha, left_out
+        )
 
     @cached_property
     def imputed(self) -> Bools:
@@ -176,13 +216,18 @@ class Retrieved:
     n_retrieved: Ints
 
     @classmethod
-    def of(cls, run: MatchedRun, imputation: Imputation, lowest: float, deepest: float) -> Retrieved:
+    def of(cls, run: PooledRun, imputation: Imputation, lowest: float, deepest: float) -> Retrieved:
         """Return the documents that affect scores by measures with a lowest level and a deepest rank."""
-        hits, levels = run.judged, imputation.judgments.levels
-        counts = (levels.values >= lowest)[hits.level_index] | imputation.imputed[hits.document]
-        kept = np.flatnonzero(counts & (hits.rank <= deepest))
-        start = np.searchsorted(hits.topic[kept], np.arange(levels.topics + 1))
-        return cls(hits.document[kept], hits.rank[kept], start, hits.n_retrieved)
+        levels = imputation.judgments.levels
+        counts = (levels.values >= lowest)[levels.level_index] | imputation.imputed
+        kept = np.flatnonzero(
+            np.append(counts, False)[imputation.position][run.number] & (run.rank <= deepest)
+        )
+        document, rank = imputation.position[run.number[kept]], run.rank[kept].astype(np.int64)
+        order = np.argsort(levels.topic[document] << 32 | rank)
+        document, rank = document[order], rank[order]
+        start = np.searchsorted(levels.topic[document], np.arange(levels.topics + 1))
+        return cls(document, rank, start, run.n_retrieved[imputation.topics])
 
 
 def _parameters(counts: Floats) -> tuple[Floats, Bools]:

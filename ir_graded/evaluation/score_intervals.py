@@ -21,7 +21,6 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.matrix import check_arithmetic, number_of
@@ -304,9 +303,8 @@ def score_intervals(  # noqa: PLR0913  # what to evaluate, and how
     wanted = read_measures(measures)
     last = interval_depth(wanted, depth, n_samples, confidence, rng)
     request = Request(wanted, qrels, runs)
-    request.reread()
     fusion = ReciprocalRankFusion(request.judgments)
-    scores, _ = request.scores(lambda run: fusion.add(run.run))
+    scores, _ = request.scores(fusion.add)
     return intervals_of(request, scores, fusion, last, n_samples, confidence, rng, model)
 
 
@@ -337,7 +335,7 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     rng: Seed,
     model: str = "bins",
 ) -> ScoreIntervals:
-    """Return intervals of scores that have been computed, of runs that can be read again."""
+    """Return intervals of scores that have been computed."""
     scorers = [*request.evaluator.graded.scorers.values()]
     source, n_samples = generator(rng), int(n_samples)
     by_runs = model == "runs"
@@ -346,14 +344,7 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     by_runs &= bool(imputation.imputed.any())
     deepest = max(map(_last_rank, scorers))
 
-    judged: list[Retrieved] = []
-
-    def needed(run: MatchedRun) -> Retrieved:
-        if by_runs:
-            judged.append(Retrieved.of(run, imputation, LOWEST_JUDGED, np.inf))
-        return Retrieved.of(run, imputation, request.lowest, deepest)
-
-    retrieved = list(request.match(needed, -np.inf, imputation.judgments, judged_only=True))
+    retrieved = [Retrieved.of(run, imputation, request.lowest, deepest) for run in fusion.runs]
     seeds = source.integers(2**63, size=len(scores.query_ids))
     shift = source.normal(0.0, SHIFT_DEVIATION, n_samples)
     tail = (1 - float(confidence)) / 2
@@ -361,8 +352,9 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
     moved = np.zeros((*scores.values.shape[:2], n_samples))
     draws: Callable[[int, int], Draws] = imputation.draws
     if by_runs:
-        by_name = [run for _, run in sorted(zip(request.runs, judged, strict=True), key=itemgetter(0))]
-        draws = RunModel(imputation, by_name, n_samples, source).draws
+        by_name = sorted(zip(request.runs, fusion.runs, strict=True), key=itemgetter(0))
+        judged = [Retrieved.of(run, imputation, LOWEST_JUDGED, np.inf) for _, run in by_name]
+        draws = RunModel(imputation, judged, n_samples, source).draws
     samples = Samples(imputation, scorers, retrieved, shift, seeds, draws)
     for block, values in samples.scored():
         topics = imputation.topics[block]

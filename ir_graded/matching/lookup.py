@@ -157,6 +157,6 @@ class Lookup:
             row, document = table.find(key)
             really = (at_rows(series, document) == at_rows(doc_id, row)).to_numpy()
         really &= self.topic[document] == topic[row]
-        row, document = row[really], document[really]
-        order = np.argsort(row)
-        return row[order], document[order]
+        # Sorting one combined number is several times as fast as sorting positions.
+        both = np.sort((row << 32 | document)[really])
+        return both >> 32, both & ((1 << 32) - 1)

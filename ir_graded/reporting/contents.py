@@ -239,7 +239,7 @@ def collect(  # noqa: PLR0913  # the options of report
         if isinstance(run.run, Table):
             request.origin.add_rows("run", run.name, run.run)
         if fusion is not None:
-            fusion.add(run.run)
+            fusion.add(run)
         spans = dict(zip(here, ranges(here, evaluator.scores_of(run.judged)), strict=True))
         ties = np.array([spans[one].mean() if one in spans else np.nan for one in measures])
         shares = unjudged_shares(request, run, _DEPTHS)

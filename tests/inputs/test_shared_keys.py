@@ -7,6 +7,7 @@ import pytest
 import ir_graded
 from ir_graded.core.texts import Texts
 from ir_graded.errors import InputError
+from ir_graded.evaluation import imputation
 from ir_graded.matching import judgments, lookup, plain, qrels, tables
 
 MEASURES = ["Q", "P-measure", "nERR@5", "AP", "nDCG@5", "Judged@10", "Bpref"]
@@ -27,7 +28,7 @@ KEYS = {
 }
 
 
-MODULES = (judgments, lookup, plain, qrels, tables)
+MODULES = (imputation, judgments, lookup, plain, qrels, tables)
 
 
 @pytest.fixture(params=KEYS)
@@ -118,6 +119,25 @@ def test_passages_of_articles_with_equal_keys_are_scored_separately():
         for module in MODULES:
             patch.setattr(module, "document_keys", HASHED)
         np.testing.assert_array_equal(found, ir_graded.evaluate(["MAgP", "gP@5", "Q"], qrels, run).values)
+
+
+@pytest.mark.usefixtures("keys")
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")  # of few judgments
+def test_unjudged_documents_with_equal_keys_get_levels_of_their_own(monkeypatch):
+    monkeypatch.setattr(imputation, "FEWEST", 1)
+    qrels, run = collection()
+    runs = {str(seed): run.sample(30, random_state=seed) for seed in range(6)}
+
+    def ends():
+        found = ir_graded.score_intervals(["nDCG@10", "AP"], qrels, runs, n_samples=20, depth=10)
+        return np.stack([found.low, found.high])
+
+    low, high = got = ends()
+    assert (low < high).any()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in MODULES:
+            patch.setattr(module, "document_keys", HASHED)
+        np.testing.assert_array_equal(got, ends())
 
 
 HASHED = lookup.document_keys

@@ -99,14 +99,11 @@ class Hidden:
         """Return the probability of relevance of each unjudged document by the model of the runs."""
         judgments = prepare_qrels(self.labels())
         fusion = ReciprocalRankFusion(judgments)
-        for frame in self.frames.values():
-            fusion.add(frame)
+        for name, run in self.frames.items():
+            fusion.add(MatchedRun(name, run, match_run(judgments, run), -np.inf))
         imputation = Imputation.of(judgments, fusion, DEPTH, all_bins=True)
         judgments, imputed = imputation.judgments, imputation.imputed
-        matched = (
-            MatchedRun(name, run, match_run(judgments, run), -np.inf) for name, run in self.frames.items()
-        )
-        found = [Retrieved.of(run, imputation, 0.0, np.inf) for run in matched]
+        found = [Retrieved.of(run, imputation, 0.0, np.inf) for run in fusion.runs]
         model = RunModel(imputation, found, DRAWS, np.random.default_rng(0))
         beta, of_topic = (drawn.mean(axis=0) for drawn in model.steps[0])
         probability = {}

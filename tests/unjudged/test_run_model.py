@@ -57,19 +57,11 @@ def few_labels(monkeypatch):
 def model_of(qrels, runs, depth, n_samples=3, rng=0):
     judgments = prepare_qrels(qrels)
     fusion = ReciprocalRankFusion(judgments)
-    for run in runs.values():
-        fusion.add(run)
+    for name in sorted(runs):
+        fusion.add(MatchedRun(name, runs[name], match_run(judgments, runs[name]), -np.inf))
     imputation = Imputation.of(judgments, fusion, depth, all_bins=True)
-    matched = [
-        Retrieved.of(
-            MatchedRun(name, runs[name], match_run(imputation.judgments, runs[name]), 0),
-            imputation,
-            0,
-            np.inf,
-        )
-        for name in sorted(runs)
-    ]
-    return imputation, RunModel(imputation, matched, n_samples, np.random.default_rng(rng))
+    retrieved = [Retrieved.of(run, imputation, 0, np.inf) for run in fusion.runs]
+    return imputation, RunModel(imputation, retrieved, n_samples, np.random.default_rng(rng))
 
 
 SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 60 else []) for seed in range(120)]

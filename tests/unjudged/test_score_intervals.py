@@ -13,7 +13,7 @@ from reference.tie_cases import IDS
 import ir_graded
 from ir_graded.evaluation import imputation, score_intervals
 from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, TopicDraws
-from ir_graded.matching.match import prepare_qrels
+from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")
 
@@ -50,7 +50,7 @@ def rankings(run):
 def fusion_of(judgments, runs):
     fusion = ReciprocalRankFusion(judgments)
     for run in runs:
-        fusion.add(run)
+        fusion.add(MatchedRun("", run, match_run(judgments, run), -np.inf))
     return fusion
 
 
@@ -341,9 +341,9 @@ def test_order_of_rows_topics_and_runs_makes_no_difference(form, seed, tmp_path)
 
 @pytest.mark.usefixtures("any_bin")
 def test_run_without_unjudged_documents_has_intervals_of_one_point():
-    qrels = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "g": 1}, "3": {"a": 1}}
-    run = {"1": {"b": 3.0, "a": 2.0, "c": 1.0}, "2": {"g": 2.0, "a": 1.0}, "3": {"a": 1.0}}
-    found = ir_graded.score_intervals([*MEASURES, "NumRet(rel=1)"], qrels, run, depth=5, n_samples=30)
+    qrels = {"10": {"a": 2, "b": 0, "c": 1}, "2": {"a": 0, "g": 1}, "3": {"a": 1}}
+    run = {"10": {"b": 3.0, "a": 2.0, "c": 1.0}, "2": {"g": 2.0, "a": 1.0}, "3": {"a": 1.0}}
+    found = ir_graded.score_intervals([*MEASURES, "NumRet(rel=1)", "SetP"], qrels, run, depth=5, n_samples=30)
     for ends in (found.mean_score, found.low, found.high):
         assert np.array_equal(ends, found.zero)
     assert np.array_equal(found.overall, np.broadcast_to(found.scores.aggregates.T, found.overall.shape))
