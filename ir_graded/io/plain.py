@@ -153,23 +153,17 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     None if a line has another number of fields, or other white space than blanks, tabs and line ends.
     """
     is_white: Bools = np.less_equal(values, _BLANK)
-    repeated = np.count_nonzero(is_white[1:] & is_white[:-1])
-    if repeated > values.size // 2:  # positions of white space would need much more memory than the text
+    if 3 * np.count_nonzero(is_white) > 2 * values.size:  # their positions would need much more memory
         return None
     white = np.flatnonzero(is_white)
-    lines = np.count_nonzero(values == _NEWLINE)
-    others = white.size - lines - np.count_nonzero(values == _BLANK)
-    others -= np.count_nonzero(values == _TAB) if others else 0
-    if not (others or is_white[0] or repeated):
-        # One blank or newline between all fields.
-        if white.size != lines * width or (values[white[width - 1 :: width]] != _NEWLINE).any():
-            return None
-        end = white.reshape(lines, width)
+    marks = values[white]
+    if _are_single(white, marks, width):
+        end = white.reshape(-1, width)
         begins = ((end[:, at - 1] if at else np.append(-1, end[:-1, -1])) + 1 for at in wanted)
         return [(begin, end[:, at] - begin) for at, begin in zip(wanted, begins, strict=True)]
-    marks = values[white]
+    known = sum(np.count_nonzero(marks == mark) for mark in (_BLANK, _TAB, _NEWLINE))
     returns = white[marks == _RETURN]
-    if others != returns.size or (values[returns + 1] != _NEWLINE).any():
+    if white.size > known + returns.size or (values[returns + 1] != _NEWLINE).any():
         return None
     begin = np.append(0, white[:-1] + 1)
     is_field = begin < white
@@ -181,6 +175,17 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     if not begin.size or begin.size != width * last.sum() or not last[width - 1 :: width].all():
         return None
     return [(begin[at::width], length[at::width]) for at in wanted]
+
+
+def _are_single(white: Ints, marks: Bytes, width: int) -> bool:
+    """Return whether one blank or tab is between the fields of each line, and nothing else around them."""
+    lines, rest = divmod(white.size, width)
+    if rest or white[0] == 0 or np.diff(white).min() == 1:
+        return False
+    between = np.count_nonzero(marks == _BLANK)
+    if between < lines * (width - 1):
+        between += np.count_nonzero(marks == _TAB)
+    return bool(between == lines * (width - 1) and (marks[width - 1 :: width] == _NEWLINE).all())
 
 
 def _is_plain(kind: Kind, path: str, data: bytes, begin: int, trec: Format) -> bool:
@@ -208,7 +213,9 @@ def _numbers(data: bytes, begin: Ints, length: Ints) -> Floats | None:
         digits, count, after, wrong = _digits(words_at(data, at + WORD * number, left), left)
         others |= wrong
         if number:
-            others |= (has_point & (count < left)) | (whole >= _MOST // _TENS[count])
+            others |= has_point & (count < left)
+            if number > 1:  # two words have at most 16 digits
+                others |= whole >= _MOST // _TENS[count]
             digits += whole * _TENS[count]
             after = decimals + np.where(has_point, count, after)
         whole, decimals, has_point = digits, after, has_point | (count < left)
@@ -265,7 +272,8 @@ def _digits(word: Words, left: Bytes) -> tuple[Ints, Bytes, Bytes, Bools]:
     has_point = lowest > 0
     before = lowest - np.uint64(1)  # mask of the bytes before the point; of all without a point
     count = left - has_point
-    word = (np.bitwise_or(word & before, (word >> _EIGHT) & ~before) ^ _ZEROS) & FIRST_BYTES[count]
+    after = word >> _EIGHT
+    word = (((word ^ after) & before) ^ after ^ _ZEROS) & FIRST_BYTES[count]
     wrong = np.greater(((word + _SIX) | word) & _HALVES, 0)
     whole = ((before & _EACH) * _EACH >> np.uint64(56)).astype(np.uint8)
     # The last digit goes into the highest byte; then pairs, fours and eights of digits are joined.

@@ -44,6 +44,11 @@ IN_DOUBT = {
     "long fields": (PLAIN_QRELS.replace("a", "a" * 65), PLAIN_RUN.replace("a", "a" * 65)),
     "not ASCII": (PLAIN_QRELS.replace("a", "ä"), PLAIN_RUN.replace("a", "ä")),
     "control characters": (PLAIN_QRELS.replace("a", "\x1f"), PLAIN_RUN.replace("a", "\0")),
+    "control characters between fields": (
+        PLAIN_QRELS.replace(" ", "\x0b", 1),
+        PLAIN_RUN.replace(" ", "\x0b", 1),
+    ),
+    "a blank before too few fields": (" 1 0 a\n", " 1 Q0 a 1 2.5\n"),
     "byte-order mark inside": (PLAIN_QRELS + "\ufeff1 0 z 1\n", PLAIN_RUN + "\ufeff1 Q0 z 1 1 t\n"),
     "fields that move": ("1 0 a\n2 1 0 b 1\n", "1 Q0 a 1 1\n3 2 Q0 b 2 1 t\n"),
     "later fields that move": (
@@ -236,6 +241,7 @@ WRONG = [
     "--5",
     "1.2.3",
     "12345678.1.",
+    "1.234567.5",
     "1_0",
     "nan",
     "inf",
