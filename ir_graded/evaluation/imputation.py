@@ -77,6 +77,8 @@ class ReciprocalRankFusion:
 
     def _numbers(self, topic: Ints, doc_id: pl.Series) -> Ints:
         """Return the numbers of the distinct documents of a run; new ones get the next numbers."""
+        import polars as pl
+
         from ir_graded.io.table import at_rows
 
         key, number = document_keys(topic, doc_id), np.empty(topic.size, dtype=np.int64)
@@ -89,11 +91,12 @@ class ReciprocalRankFusion:
         if not left.size:
             return number
         number[left] = self.size + np.arange(left.size)
-        self._known.append(Lookup(0, topic, number[left], doc_id.to_list()))
+        self._known.append(Lookup(0, topic, number[left], doc_id))
         while len(self._known) > 1 and self._known[-2].topic.size < _GROWTH * self._known[-1].topic.size:
             *self._known, one, other = self._known
             topic, document = np.append(one.topic, other.topic), np.append(one.document, other.document)
-            self._known.append(Lookup(0, topic, document, one.doc_ids + other.doc_ids))
+            doc_ids = pl.concat(pl.Series(part.doc_ids, dtype=pl.String) for part in (one, other))
+            self._known.append(Lookup(0, topic, document, doc_ids))
         self._nearest = np.append(self._nearest, np.full(left.size, np.iinfo(np.int64).max))
         self._weight = np.append(self._weight, np.zeros(left.size, dtype=np.int64))
         return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -94,11 +95,11 @@ class _KeyTable:
 
 @light_dataclass(frozen=True, eq=False)
 class Lookup:
-    """Judged documents to find in a run, ordered by topic.
+    """Documents to find in a run: judged ones, ordered by topic, or those of other runs.
 
     Attributes:
         topics: number of topics in the qrels.
-        topic: topic of each document, ascending.
+        topic: topic of each document.
         document: its position in ``Levels``.
         doc_ids: the documents.
     """
@@ -106,7 +107,7 @@ class Lookup:
     topics: int
     topic: Ints
     document: Ints
-    doc_ids: list[str]
+    doc_ids: Sequence[str] | pl.Series
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Do not pickle the cached keys, because another process may use another hash.
@@ -132,7 +133,7 @@ class Lookup:
     @cached_property
     def names(self) -> Names:
         """The documents, to be ordered."""
-        return Names.of(self.doc_ids)
+        return Names.of([*self.doc_ids])
 
     def prepare(self, *, texts: bool) -> None:
         """Compute what :meth:`find` needs now, so that several threads do not compute it at the same time.
