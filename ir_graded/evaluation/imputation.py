@@ -11,7 +11,7 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.lookup import Lookup, document_keys
+from ir_graded.matching.lookup import DocumentNumbers
 from ir_graded.matching.match import MatchedRun, table_of_run
 
 from .coverage import LOWEST_JUDGED
@@ -32,8 +32,8 @@ SHIFT_DEVIATION = 0.7
 FUSION = 60
 #: Unit of the sums of 1/(60 + rank), so that the order of the runs makes no difference.
 _UNIT = 2.0**52
-#: Each part of the known documents is at least so many times as large as the next one.
-_GROWTH = 8
+#: Larger than any rank.
+_NEVER = np.iinfo(np.int64).max
 
 
 class PooledRun(NamedTuple):
@@ -54,10 +54,9 @@ class ReciprocalRankFusion:
 
     def __init__(self, judgments: Judgments) -> None:
         self._judgments = judgments
-        # The first numbers are those of the qrels. With several parts, the large ones rarely grow.
-        self._known = [judgments.lookup(-np.inf)]
-        self._nearest = np.full(judgments.levels.topic.size, np.iinfo(np.int64).max)
-        self._weight = np.zeros(judgments.levels.topic.size, dtype=np.int64)
+        #: The numbers of the documents: those of the qrels have their positions there, others follow.
+        self.numbers = DocumentNumbers(judgments.lookup(-np.inf))
+        self._nearest = self._weight = np.zeros(0, dtype=np.int64)
         self.runs: list[PooledRun] = []
 
     def add(self, run: MatchedRun) -> None:
@@ -65,41 +64,13 @@ class ReciprocalRankFusion:
         from ir_graded.matching.tables import rank_rows
 
         topic, doc_id, rank = rank_rows(self._judgments, table_of_run(self._judgments, run.run))
-        number = self._numbers(topic, doc_id)
+        number = self.numbers.of(topic, doc_id)
+        new = self.numbers.size - self._weight.size
+        self._nearest = np.append(self._nearest, np.full(new, _NEVER))
+        self._weight = np.append(self._weight, np.zeros(new, dtype=np.int64))
         self._nearest[number] = np.minimum(self._nearest[number], rank)
         self._weight[number] += np.rint(_UNIT / (FUSION + rank)).astype(np.int64)
         self.runs.append(PooledRun(number.astype(np.int32), rank.astype(np.int32), run.judged.n_retrieved))
-
-    @property
-    def size(self) -> int:
-        """Number of documents that the qrels or any run have."""
-        return self._weight.size
-
-    def _numbers(self, topic: Ints, doc_id: pl.Series) -> Ints:
-        """Return the numbers of the distinct documents of a run; new ones get the next numbers."""
-        import polars as pl
-
-        from ir_graded.io.table import at_rows
-
-        key, number = document_keys(topic, doc_id), np.empty(topic.size, dtype=np.int64)
-        left = np.arange(topic.size, dtype=np.int64)
-        for part in self._known:
-            row, found = part.find(topic, doc_id, key)
-            number[left[row]] = part.document[found]
-            others = np.delete(np.arange(left.size, dtype=np.int64), row)
-            left, topic, doc_id, key = left[others], topic[others], at_rows(doc_id, others), key[others]
-        if not left.size:
-            return number
-        number[left] = self.size + np.arange(left.size)
-        self._known.append(Lookup(0, topic, number[left], doc_id))
-        while len(self._known) > 1 and self._known[-2].topic.size < _GROWTH * self._known[-1].topic.size:
-            *self._known, one, other = self._known
-            topic, document = np.append(one.topic, other.topic), np.append(one.document, other.document)
-            doc_ids = pl.concat(pl.Series(part.doc_ids, dtype=pl.String) for part in (one, other))
-            self._known.append(Lookup(0, topic, document, doc_ids))
-        self._nearest = np.append(self._nearest, np.full(left.size, np.iinfo(np.int64).max))
-        self._weight = np.append(self._weight, np.zeros(left.size, dtype=np.int64))
-        return number
 
     def pool(self) -> pl.DataFrame:
         """Return the documents by topic and place (fused rank), ties by doc_id descending.
@@ -108,10 +79,7 @@ class ReciprocalRankFusion:
         """
         import polars as pl
 
-        schema = {"number": pl.Int64, "topic": pl.Int64, "doc_id": pl.String}
-        known = pl.concat(
-            pl.DataFrame([part.document, part.topic, part.doc_ids], schema=schema) for part in self._known
-        )
+        known = self.numbers.frame()
         number = known["number"].to_numpy()
         known = known.with_columns(nearest=self._nearest[number], weight=self._weight[number])
         # Equal sums of different ranks may differ by the rounding of each summand.
@@ -179,7 +147,7 @@ class Imputation:
         order = np.lexsort((of_place, topics))
         doc_ids = [*judgments.doc_ids, *pool["doc_id"].gather(new).to_list()]
         level_index = np.concatenate((levels.level_index, np.zeros(new.size, dtype=np.int64)))
-        position = np.full(fusion.size, -1)
+        position = np.full(fusion.numbers.size, -1, dtype=np.int64)
         position[np.append(np.arange(levels.topic.size), pool["number"].to_numpy()[new])] = np.argsort(order)
         extended = Judgments(
             [judgments.query_ids[at] for at in by_name],

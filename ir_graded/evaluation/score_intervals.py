@@ -303,6 +303,7 @@ def score_intervals(  # noqa: PLR0913  # what to evaluate, and how
     wanted = read_measures(measures)
     last = interval_depth(wanted, depth, n_samples, confidence, rng)
     request = Request(wanted, qrels, runs)
+    request.reread()  # so that the signature knows runs that can be read only once
     fusion = ReciprocalRankFusion(request.judgments)
     scores, _ = request.scores(fusion.add)
     return intervals_of(request, scores, fusion, last, n_samples, confidence, rng, model)

@@ -21,6 +21,8 @@ Keys = npt.NDArray[np.uint64]
 
 # An odd number with irregular bits: the fractional part of the golden ratio.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+#: Each part of numbered documents is at least so many times as large as the next one.
+_GROWTH = 8
 
 
 def document_keys(topic: Ints, doc_id: pl.Series | Texts) -> Keys:
@@ -161,3 +163,48 @@ class Lookup:
         # Sorting one combined number is several times as fast as sorting positions.
         both = np.sort((row << 32 | document)[really])
         return both >> 32, both & ((1 << 32) - 1)
+
+
+class DocumentNumbers:
+    """Numbers of documents: those of a lookup have theirs, others get the next ones when first seen."""
+
+    def __init__(self, first: Lookup) -> None:
+        # Several parts, so that the large ones rarely grow.
+        self._parts = [first]
+        self.size = first.document.size
+
+    def of(self, topic: Ints, doc_id: pl.Series) -> Ints:
+        """Return the numbers of distinct documents."""
+        from ir_graded.io.table import at_rows
+
+        key, number = document_keys(topic, doc_id), np.empty(topic.size, dtype=np.int64)
+        left = np.arange(topic.size, dtype=np.int64)
+        for part in self._parts:
+            row, found = part.find(topic, doc_id, key)
+            number[left[row]] = part.document[found]
+            others = np.delete(np.arange(left.size, dtype=np.int64), row)
+            left, topic, doc_id, key = left[others], topic[others], at_rows(doc_id, others), key[others]
+        if left.size:
+            number[left] = self.size + np.arange(left.size)
+            self._add(topic, number[left], doc_id)
+        return number
+
+    def _add(self, topic: Ints, number: Ints, doc_id: pl.Series) -> None:
+        import polars as pl
+
+        self.size += number.size
+        self._parts.append(Lookup(self._parts[0].topics, topic, number, doc_id))
+        while len(self._parts) > 1 and self._parts[-2].topic.size < _GROWTH * self._parts[-1].topic.size:
+            *self._parts, one, other = self._parts
+            doc_ids = pl.concat(pl.Series(part.doc_ids, dtype=pl.String) for part in (one, other))
+            topic, number = np.append(one.topic, other.topic), np.append(one.document, other.document)
+            self._parts.append(Lookup(one.topics, topic, number, doc_ids))
+
+    def frame(self) -> pl.DataFrame:
+        """Return number, topic and doc_id of all documents."""
+        import polars as pl
+
+        schema = {"number": pl.Int64, "topic": pl.Int64, "doc_id": pl.String}
+        return pl.concat(
+            pl.DataFrame([part.document, part.topic, part.doc_ids], schema=schema) for part in self._parts
+        )

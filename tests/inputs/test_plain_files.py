@@ -48,7 +48,6 @@ IN_DOUBT = {
         PLAIN_QRELS.replace(" ", "\x0b", 1),
         PLAIN_RUN.replace(" ", "\x0b", 1),
     ),
-    "a blank before too few fields": (" 1 0 a\n", " 1 Q0 a 1 2.5\n"),
     "byte-order mark inside": (PLAIN_QRELS + "\ufeff1 0 z 1\n", PLAIN_RUN + "\ufeff1 Q0 z 1 1 t\n"),
     "fields that move": ("1 0 a\n2 1 0 b 1\n", "1 Q0 a 1 1\n3 2 Q0 b 2 1 t\n"),
     "later fields that move": (
@@ -167,14 +166,18 @@ def test_changed_files_give_the_results_and_errors_of_the_complete_reader(write,
     assert len(read) > 1
 
 
-def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, monkeypatch):
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [("50 Q0 a 1 high t\n", "score 'high' is not a number"), (" 50 Q0 a 1 1.5\n", "expected 6 fields")],
+)
+def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, monkeypatch, line, problem):
     monkeypatch.setattr(plain, "_PIECES", {"run": 1, "qrels": 1 << 20})
     lines = [f"{topic} Q0 a 1 1 t\n" for topic in range(50)]
-    bad = write("".join([*lines, "50 Q0 a 1 high t\n"]))
+    bad = write("".join([*lines, line]))
     pieces = pieces_of("run", bad)
     assert pieces[0] is not None
     assert pieces[-1] is None
-    with pytest.raises(FileFormatError, match=r"run\.txt, line 51: score 'high' is not a number"):
+    with pytest.raises(FileFormatError, match=rf"run\.txt, line 51: {problem}"):
         ir_graded.evaluate("AP", write(PLAIN_QRELS, "qrels"), bad)
     judged = match.match_runs(
         match.prepare_qrels(write(PLAIN_QRELS, "qrels")),

@@ -28,7 +28,7 @@ KEYS = {
 }
 
 
-MODULES = (imputation, judgments, lookup, plain, qrels, tables)
+MODULES = (judgments, lookup, plain, qrels, tables)
 
 
 @pytest.fixture(params=KEYS)

@@ -2,6 +2,7 @@
 
 import random
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -337,6 +338,18 @@ def test_order_of_rows_topics_and_runs_makes_no_difference(form, seed, tmp_path)
             assert np.array_equal(values, getattr(expected, attribute)), attribute
         assert np.array_equal(found.overall[:, :, at], expected.overall)
         assert np.array_equal(found.imputed[at], expected.imputed)
+
+
+@pytest.mark.usefixtures("any_bin")
+def test_a_run_that_is_read_once_has_the_signature_of_its_rows():
+    qrels, runs = random_input(3)
+    rows = [ir_measures.ScoredDoc(*row) for row in cases.run_rows(runs["one"])]
+    once, again = (
+        ir_graded.score_intervals("P@3", qrels, {"one": run}, n_samples=2).scores.signature
+        for run in (iter(rows), rows)
+    )
+    assert once == again
+    assert "runs:unknown" not in str(once)
 
 
 @pytest.mark.usefixtures("any_bin")
