@@ -19,7 +19,7 @@ from .evaluation.evaluate import Request, in_order
 from .evaluation.ties import DefaultTies
 from .io.sources import table_of
 from .io.values import as_text, describe_document
-from .matching.judgments import comparable, rows_of_dicts
+from .matching.judgments import rows_of_dicts
 from .measures.params import TIES
 from .measures.parsing import read_measures
 
@@ -270,7 +270,7 @@ class GradedRerankingEvaluator(_GradedEvaluator):
                 run = table_of("run", candidates)
                 run.check_values()
                 ids, values = {"query_id": run.query_id, "doc_id": run.doc_id}, run.value
-            rows = pl.DataFrame({**ids, "score": -comparable(values)})
+            rows = pl.DataFrame({**ids, "score": -values})
             rows = rows.filter(pl.col("query_id").is_in(judgments.names))
             rows = rows.filter(pl.col("score").rank("min").over("query_id") <= depth)
         # Rows of a run with passages may repeat a document, which is one candidate.

@@ -101,7 +101,7 @@ class GradedRankingMetric(Metric):
         import torch
 
         return {
-            "preds": torch.float32,
+            "preds": self._precision(),
             "target": self._precision(),
             "indexes": torch.int64,
             "retrieved": torch.bool,

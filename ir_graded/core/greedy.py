@@ -70,7 +70,9 @@ def greedy_list(levels: Levels, relevant: Bools, a: float, depth: float) -> Judg
     rank = np.repeat(np.arange(1, len(chosen) + 1), [step.size for step in chosen])
     retrieved = segments.count(levels.topic[found], levels.topics)
     every = np.arange(levels.topics, dtype=np.int64)
-    return JudgedRun.of(levels, [Matched(found, rank, None, every, retrieved)])
+    return JudgedRun.of(
+        levels, [Matched(found, rank, None, is_close=False, is_large=False, topic=every, length=retrieved)]
+    )
 
 
 def _sets(owner: Ints, intent: Ints, documents: int) -> Ints:

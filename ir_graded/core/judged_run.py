@@ -55,6 +55,8 @@ class Matched(Ranked):
         document: position of each document in ``Levels.topic`` and ``Levels.level_index``.
         rank: its rank in the run, from 1.
         ties: its tie group; None where no document ties with another one of the run.
+        is_close: whether the score of some document equals that of another one in float32 only.
+        is_large: whether some tie by scores so large that doubles do not represent every whole number.
         topic: the topics of the rows; a topic that is not grouped appears several times.
         length: the number of rows of each.
         is_flat: whether all rows of each topic are known to have the same score.
@@ -68,6 +70,8 @@ class Matched(Ranked):
     document: Ints
     rank: Ints
     ties: TieGroups | None
+    is_close: bool
+    is_large: bool
     topic: Ints
     length: Ints
     is_flat: bool = False
@@ -78,7 +82,7 @@ class Matched(Ranked):
     by_position: bool = False
 
     APART = frozenset({"topic", "length", "retrieved", "rows"})
-    SHARED: ClassVar[Join] = {"is_flat": all, "by_position": any}
+    SHARED: ClassVar[Join] = {"is_flat": all, "by_position": any, "is_close": any, "is_large": any}
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -87,7 +91,8 @@ class JudgedRun(Ranked):
 
     Attributes:
         topic: topic of each document, ascending.
-        rank, document, ties, is_flat, retrieved, rows, further, row, by_position: as in :class:`Matched`.
+        rank, document, ties, is_close, is_large, is_flat, retrieved, rows, further, row, by_position: as in
+            :class:`Matched`.
         level_index: position of its level in ``Levels.values``.
         n_retrieved: number of documents that the run retrieved, judged or not, shape ``(topics,)``.
         n_unknown: number of topics of the run that are not in the qrels.
@@ -108,9 +113,11 @@ class JudgedRun(Ranked):
     row: Ints | None = None
     again: Bools | None = None
     by_position: bool = False
+    is_close: bool = False
+    is_large: bool = False
 
     APART = frozenset({"retrieved", "rows"})
-    SHARED: ClassVar[Join] = {"n_retrieved": sum, "n_unknown": sum, "is_flat": all, "by_position": any}
+    SHARED: ClassVar[Join] = {"n_retrieved": sum, "n_unknown": sum, **Matched.SHARED}
 
     @classmethod
     def of(cls, levels: Levels, parts: Sequence[Matched], n_unknown: int = 0) -> JudgedRun:

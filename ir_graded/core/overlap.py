@@ -12,7 +12,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from .ranking import Scores
 from .segments import Floats, Ints, Totals, ordinals, starts
 
 #: Treatments of ties: equal items, mean over orders, and corrected for the information lost in ties.
@@ -47,7 +46,7 @@ class RankedLists:
     begin: Ints
 
     @classmethod
-    def of(cls, topics: int, topic: Ints, score: Scores, document: Ints) -> RankedLists:
+    def of(cls, topics: int, topic: Ints, score: Floats, document: Ints) -> RankedLists:
         """Rank rows in any order."""
         order = np.lexsort((-score, topic))
         topic, score = topic[order], score[order]

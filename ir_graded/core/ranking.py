@@ -1,21 +1,25 @@
-"""Ranks from scores: by score descending, then by doc_id descending, as in trec_eval."""
+"""Ranks from scores: by score descending, then by doc_id descending, as in trec_eval.
+
+Scores are compared as float64. Rounding to float32 keeps their order, so rows are sorted by float32, in half
+the time, and then only those that are equal in float32 by float64.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .judged_run import TieGroups
-from .segments import Bools, Ints
+from .segments import Bools, Floats, Ints
 from .struct import light_dataclass
 from .texts import Names
 
 Keys = npt.NDArray[np.uint64]
-Scores = npt.NDArray[Any]  # float32 or float64
+Singles = npt.NDArray[np.float32]
 
 _HALF = np.uint64(32)
 #: From this number of rows per hit, ranking the hits alone is faster than ranking all rows.
@@ -26,6 +30,8 @@ _COMPARISONS_PER_ROW = 3
 _FEW_TIED = 32
 #: Number of names that are compared at a time.
 _COMPARED = 1 << 18
+#: From this number on, doubles do not represent every whole number.
+_NOT_EVERY_WHOLE = 2.0**53
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -76,12 +82,12 @@ class Rows:
     """Scored documents, grouped by topic.
 
     Attributes:
-        score: their scores, in the precision in which they are compared.
+        score: their scores.
         groups: the rows of each topic.
         doc_ids: the documents of some rows, called for tied ones only.
     """
 
-    score: Scores
+    score: Floats
     groups: Groups
     doc_ids: Callable[[Ints], Names]
 
@@ -97,7 +103,7 @@ class Rows:
 class Hits:
     """Scored documents whose ranks are needed, with topics, and fields as in :class:`Rows`."""
 
-    score: Scores
+    score: Floats
     topic: Ints
     doc_ids: Callable[[Ints], Names]
     #: Row of each document; None if it is not known.
@@ -108,7 +114,7 @@ class Hits:
         return Hits(self.score[wanted], self.topic[wanted], lambda some: self.doc_ids(wanted[some]))
 
 
-def is_flat(score: Scores, groups: Groups) -> bool:
+def is_flat(score: Floats, groups: Groups) -> bool:
     """Return whether all rows of every topic have the same score, so that scores give no ranking."""
     first, last = score[groups.begin[:-1]], score[groups.begin[1:] - 1]
     # The first and last row of a group usually settle it.
@@ -124,36 +130,76 @@ def is_flat(score: Scores, groups: Groups) -> bool:
     return not ((number[1:] == number[:-1]) & (first[1:] != first[:-1])).any()
 
 
-def ranks(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
-    """Return the rank of each hit, from 1, among the rows of its topic, and its tie group.
+class Ranks(NamedTuple):
+    """Ranks of documents, and how their scores compare with those of other rows."""
 
-    The tie groups are None where no hit ties with another row.
-    """
+    #: The rank of each document, from 1, among the rows of its topic.
+    rank: Ints
+    #: Their tie groups; None where no document ties with another row.
+    ties: TieGroups | None
+    #: Whether the score of some document equals another one in float32 only.
+    is_close: bool = False
+    #: Whether some documents tie by scores so large that doubles do not represent every whole number.
+    is_large: bool = False
+
+    @property
+    def tie_groups(self) -> TieGroups:
+        """The tie groups, also where no document ties."""
+        return self.ties or TieGroups(self.rank.copy(), np.ones_like(self.rank))
+
+
+def ranks(rows: Rows, hits: Hits) -> Ranks:
+    """Rank each hit among the rows of its topic."""
     if not hits.topic.size:
-        return np.zeros(0, dtype=np.int64), None
+        return Ranks(np.zeros(0, dtype=np.int64), None)
     few = _FEW_HITS * hits.topic.size < rows.score.size and rows.groups.distinct
-    counted = _count_above_and_tied(rows, hits) if few else None
-    if counted is None:
-        return _rank_all(rows, hits)
-    above, tied = counted
+    found = (_rank_few(rows, hits) if few else None) or _rank_all(rows, hits)
+    if found.ties is None:
+        return found
+    tied = np.abs(hits.score[found.ties.tied > 1])
+    return found._replace(is_large=bool((tied >= _NOT_EVERY_WHOLE).any()))
+
+
+def _rank_few(rows: Rows, hits: Hits) -> Ranks | None:
+    """Rank each hit by counting the rows above it; None where ranking all rows is faster."""
+    start, stop = rows.groups.spans(hits.topic)
+    is_close = False
+    if _is_descending(rows):
+        first = _bisect(rows.score, hits.score, start, stop, np.greater)
+        end = _bisect(rows.score, hits.score, first, stop, np.greater_equal)
+        above, tied = first - start, end - first
+        is_close = _is_close(rows.score, first, end, start, stop)
+    elif int((stop - start).sum()) <= _COMPARISONS_PER_ROW * rows.score.size:
+        above, tied = _compare(_single(rows.score), _single(hits.score), start, stop)
+    else:
+        return None
     rank = above + 1
     among_tied = np.flatnonzero(tied > 1)
     if not among_tied.size:
-        return rank, None
+        return Ranks(rank, None, is_close)
     some = hits.part(among_tied)
-    rank[among_tied], _ = _rank_all(rows.part(rows.groups.of_topics(some.topic)), some)
-    return rank, TieGroups(above + 1, tied)
+    found = _rank_all(rows.part(rows.groups.of_topics(some.topic)), some)
+    rank[among_tied], is_close = found.rank, is_close or found.is_close
+    if found.ties is None:
+        return Ranks(rank, None, is_close)
+    ties = TieGroups(rank.copy(), np.ones_like(rank))
+    ties.first[among_tied], ties.tied[among_tied] = found.ties.first, found.ties.tied
+    return Ranks(rank, ties, is_close)
 
 
-def _count_above_and_tied(rows: Rows, hits: Hits) -> tuple[Ints, Ints] | None:
-    """Return the number of rows with a higher and an equal score; None where ranking all rows is faster."""
-    start, stop = rows.groups.spans(hits.topic)
-    if _is_descending(rows):
-        first = _bisect(rows.score, hits.score, start, stop, np.greater)
-        return first - start, _bisect(rows.score, hits.score, first, stop, np.greater_equal) - first
-    if int((stop - start).sum()) <= _COMPARISONS_PER_ROW * rows.score.size:
-        return _compare(rows.score, hits.score, start, stop)
-    return None
+def _is_close(score: Floats, first: Ints, stop: Ints, begin: Ints, end: Ints) -> bool:
+    """Return whether a score next to a tie equals it in float32.
+
+    Args:
+        score: scores by topic, descending.
+        first: first row of each tie.
+        stop: one past its last row.
+        begin: first row of its topic.
+        end: one past the last row of its topic.
+    """
+    before, after = first > begin, stop < end
+    own, other = np.append(first[before], first[after]), np.append(first[before] - 1, stop[after])
+    return bool((_single(score[own]) == _single(score[other])).any())
 
 
 def _is_descending(rows: Rows) -> bool:
@@ -164,7 +210,7 @@ def _is_descending(rows: Rows) -> bool:
 
 
 def _bisect(
-    score: Scores, wanted: Scores, low: Ints, high: Ints, before: Callable[[Any, Any], Bools]
+    score: Floats, wanted: Floats, low: Ints, high: Ints, before: Callable[[Any, Any], Bools]
 ) -> Ints:
     """Return for each wanted score the first row in [low, high) whose score is not ``before`` it."""
     low, high = low.copy(), high.copy()
@@ -178,8 +224,8 @@ def _bisect(
         high = np.where(open_ & ~goes_before, middle, high)
 
 
-def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
-    """Count the rows above and tied by comparing each hit with all rows of its topic."""
+def _compare(score: Singles, wanted: Singles, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
+    """Count the rows above and tied in float32 by comparing each hit with all rows of its topic."""
     length = stop - start
     offset = np.concatenate(([0], np.cumsum(length)[:-1]))
     row = np.arange(int(length.sum()), dtype=np.int64) + np.repeat(start - offset, length)
@@ -188,16 +234,20 @@ def _compare(score: Scores, wanted: Scores, start: Ints, stop: Ints) -> tuple[In
     return above, np.add.reduceat(of_row == of_hit, offset, dtype=np.int64)
 
 
-def _rank_all(rows: Rows, hits: Hits) -> tuple[Ints, TieGroups | None]:
-    """Return the rank of each hit, and its tie group, by ranking all rows."""
+def _rank_all(rows: Rows, hits: Hits) -> Ranks:
+    """Rank each hit by ranking all rows."""
     ranked = _ranked(rows, hits)
-    rank = ranked.place - ranked.begin + 1
+    rank, ties = ranked.place - ranked.begin + 1, None
     tied = np.flatnonzero(ranked.in_tie[ranked.place])
-    if not tied.size:
-        return rank, None
-    ties = TieGroups(rank.copy(), np.ones_like(rank))
-    rank[tied], ties.first[tied], ties.tied[tied] = _rank_tied(rows, hits, ranked, tied)
-    return rank, ties
+    if tied.size:
+        ties = TieGroups(rank.copy(), np.ones_like(rank))
+        rank[tied], ties.first[tied], ties.tied[tied] = _rank_tied(rows, hits, ranked, tied)
+    found = Ranks(rank, ties)
+    if ranked.score is None:
+        return found
+    first = ranked.begin + found.tie_groups.first - 1
+    stop = first + found.tie_groups.tied
+    return found._replace(is_close=_is_close(ranked.score, first, stop, ranked.begin, ranked.end))
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -208,9 +258,12 @@ class _Ranked:
     order: Ints | None
     #: For each place but the first, whether the place before has its topic and score.
     tied: Bools
-    #: The place of each hit, any of its tie, and the first place of its topic.
+    #: The place of each hit, any of its tie, the first place of its topic, and one past the last.
     place: Ints
     begin: Ints
+    end: Ints
+    #: The score at each place; None where all that are equal in float32 are equal.
+    score: Floats | None
 
     @cached_property
     def in_tie(self) -> Bools:
@@ -227,24 +280,55 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
     if hits.row is not None and groups.distinct and _is_descending(rows):
         tied = rows.score[1:] == rows.score[:-1]
         tied[groups.begin[1:-1] - 1] = False
-        return _Ranked(None, tied, hits.row, groups.spans(hits.topic)[0])
+        return _Ranked(None, tied, hits.row, *groups.spans(hits.topic), rows.score)
     key, wanted = _keys(rows, hits)
     order = None
     if (key[1:] < key[:-1]).any():
         key, order = _sorted(key)
+    tied = key[1:] == key[:-1]
     first_of_topic = hits.topic.astype(np.uint64) << _HALF
-    begin = np.searchsorted(key, first_of_topic)
+    begin = end = np.searchsorted(key, first_of_topic)
+    score = None
+    if (places := _unequal(rows.score, order, tied)).size:
+        order = np.arange(key.size) if order is None else order
+        _order_equal_keys(rows.score, order, tied, places)
+        score = rows.score[order]
+        end = np.searchsorted(key, first_of_topic + (np.uint64(1) << _HALF))
     if hits.row is None:
-        place = np.empty(wanted.size, dtype=np.int64)
+        place, stop = np.empty((2, wanted.size), dtype=np.int64)
         wanted, by_key = _sorted(wanted)  # a sorted search is faster
         place[by_key] = np.searchsorted(key, wanted)
+        if score is not None:
+            stop[by_key] = np.searchsorted(key, wanted, side="right")
+            place = _bisect(score, hits.score, place, stop, np.greater)
     elif order is None:
         place = hits.row
     else:
-        places = np.empty_like(order)
-        places[order] = np.arange(order.size)
-        place = places[hits.row]
-    return _Ranked(order, key[1:] == key[:-1], place, begin)
+        position = np.empty_like(order)
+        position[order] = np.arange(order.size)
+        place = position[hits.row]
+    return _Ranked(order, tied, place, begin, end, score)
+
+
+def _unequal(score: Floats, order: Ints | None, tied: Bools) -> Ints:
+    """Return the places of rows whose key, but not score, is that of the place before."""
+    places = np.flatnonzero(tied) + 1
+    rows, before = (places, places - 1) if order is None else (order[places], order[places - 1])
+    found: Ints = places[score[rows] != score[before]]
+    return found
+
+
+def _order_equal_keys(score: Floats, order: Ints, tied: Bools, places: Ints) -> None:
+    """Order rows with equal keys by score, in place, where a score differs at some of the places."""
+    number = np.append(0, np.cumsum(~tied))
+    wanted = np.zeros(int(number[-1]) + 1, dtype=np.bool_)
+    wanted[number[places]] = True
+    members = np.flatnonzero(wanted[number])
+    rows = order[members]
+    rows = rows[np.lexsort((-score[rows], number[members]))]
+    order[members] = rows
+    inside = np.flatnonzero(number[members[1:]] == number[members[:-1]]) + 1
+    tied[members[inside] - 1] = score[rows[inside]] == score[rows[inside - 1]]
 
 
 def _rank_tied(rows: Rows, hits: Hits, ranked: _Ranked, among: Ints) -> tuple[Ints, Ints, Ints]:
@@ -304,10 +388,10 @@ def _count_larger(names: Names, size: Ints, tie: Ints, own: Ints) -> Ints:
 
 
 def _keys(rows: Rows, hits: Hits) -> tuple[Keys, Keys]:
-    """Return a sortable number per row, and per hit whose row is not known: topic, then score."""
+    """Return a sortable number per row, and per hit whose row is not known: topic, then score in float32."""
     if hits.row is not None:
-        return _key(rows.groups.topic, descending_codes(rows.score)), np.zeros(0, dtype=np.uint64)
-    code = descending_codes(np.concatenate((rows.score, hits.score)))
+        return _key(rows.groups.topic, _codes(_single(rows.score))), np.zeros(0, dtype=np.uint64)
+    code = _codes(_single(np.concatenate((rows.score, hits.score))))
     return _key(rows.groups.topic, code[: rows.score.size]), _key(hits.topic, code[rows.score.size :])
 
 
@@ -330,10 +414,22 @@ def _key(topic: Ints, code: npt.NDArray[np.uint32]) -> Keys:
     return key
 
 
-def descending_codes(score: Scores) -> npt.NDArray[np.uint32]:
+def _single(score: npt.NDArray[np.floating]) -> Singles:
+    """Return scores in float32."""
+    with np.errstate(over="ignore", under="ignore"):
+        return score.astype(np.float32)
+
+
+def _codes(score: Singles) -> npt.NDArray[np.uint32]:
     """Return a number per score: smaller for higher scores, equal for equal scores."""
-    if score.dtype != np.float32:
-        return np.unique(-score, return_inverse=True)[1].astype(np.uint32)
     bits = (score + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
     negative = bits.view(np.int32) >> 31
     return np.asarray(bits ^ (~negative.view(np.uint32) & np.uint32(0x7FFFFFFF)))
+
+
+def descending_codes(score: npt.NDArray[np.floating]) -> npt.NDArray[np.uint32]:
+    """Return a number per score: smaller for higher scores, equal for scores that are equal as float64."""
+    single = _single(score)
+    if np.array_equal(single, score, equal_nan=True):
+        return _codes(single)
+    return np.asarray(np.unique(-score, return_inverse=True)[1], dtype=np.uint32).reshape(-1)

@@ -16,7 +16,6 @@ from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.matching.judgments import comparable
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
@@ -60,8 +59,8 @@ def score_arrays(
         measures: measure objects and strings, such as ``["Q", "nDCG@10", "RR"]``. Supported are measures of
             this package and classic measures, except those that need passages, intents, classes or groups.
         relevance: the level of each document, >= 0, shape ``(batch, n)``. All documents are judged.
-        scores: the score of each document, same shape; the highest is ranked first. Scores are compared as
-            float32, as in ``evaluate``. None if ``relevance`` is in ranked order.
+        scores: the score of each document, same shape; the highest is ranked first. None if ``relevance`` is
+            in ranked order.
         mask: True for documents and False for padding, same shape; None if there is no padding.
         ideal: the levels of all relevant documents of each row, whether in the row or not, shape
             ``(batch, m)``, in any order and padded with 0; None if each row contains all of them.
@@ -234,10 +233,15 @@ def check_levels(name: str, level: npt.NDArray[Any], present: Bools, lowest: flo
 
 
 def scores_of(name: str, scores: Any, shown: Bools, of: str = "relevance") -> npt.NDArray[Any]:
-    """Return scores in the precision in which they are compared. Raises InputError for NaN."""
+    """Return scores as floats. Raises InputError for NaN, and warns if whole numbers may become equal."""
     values = same_shape(name, numbers_of(name, scores), shown.shape, of)
+    if values.dtype.kind in "iu" and (values[shown] > LARGEST_WHOLE).any():
+        warn_caller(
+            f"{name} holds whole numbers above 2**53, which may become equal as doubles and then tie: "
+            "subtract a constant from all of them"
+        )
     if values.dtype != np.float32:
-        values = comparable(values.astype(np.float64))
+        values = values.astype(np.float64)
     missing = np.isnan(values) & shown
     if missing.any():
         raise InputError(f"{name}{np.argwhere(missing)[0].tolist()} is not a number (NaN)")

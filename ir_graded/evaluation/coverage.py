@@ -51,6 +51,12 @@ def mean_of_known(values: Floats) -> Floats:
     return ratio(segments.exact_sum(np.where(known, values, 0.0)), known.sum(axis=-1))
 
 
+#: Note on a run with ``is_large``.
+HAS_LARGE_TIES = (
+    "has documents with equal scores of 2**53 or more, where doubles no longer represent every whole number, "
+    "so that scores that differ in the source may be equal: subtract a constant from all scores before they "
+    "become doubles"
+)
 #: Depths of the shares of judged documents: ten, and all.
 _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
 
@@ -89,6 +95,8 @@ class RunCoverage:
     #: Number of topics that the run has without a document, and the first of them.
     empty: int = 0
     first_empty: str | None = None
+    #: Whether some documents tie by scores so large that doubles do not represent every whole number.
+    is_large: bool = False
 
     @classmethod
     def of(
@@ -110,7 +118,9 @@ class RunCoverage:
         by_doc_id = not by_position and ties is not None and bool((ties.tied > 1).any())
         counts = (retrieved, found.n_unknown, missing)
         empty = (int(np.count_nonzero(is_empty)), first_empty)
-        return cls(*counts, examples, is_tie, note, shares, by_position, by_doc_id, *empty)
+        return cls(
+            *counts, examples, is_tie, note, shares, by_position, by_doc_id, *empty, is_large=found.is_large
+        )
 
 
 def note_on_ranks(
@@ -242,6 +252,8 @@ class Coverage:
         same = "gives all documents of a topic the same score, so "
         tied = {name: same + self._effect(run) for name, run in of.items() if run.is_tie}
         yield from of_runs(tied, "gives equal scores", "give equal scores")
+        large = [name for name, run in of.items() if run.is_large]
+        yield from of_runs(dict.fromkeys(large, HAS_LARGE_TIES), "has such ties", "have such ties")
         words = "has documents with equal scores, which are ranked by their given positions, not by id"
         given = [name for name, run in of.items() if self.by_id and run.by_position and not run.is_tie]
         one, several = "ranks equal scores by position", "rank equal scores by position"

@@ -313,7 +313,7 @@ class Request:
                 "ties": ties,
                 "ranks": ranks or "default",
                 "beyond": beyond,
-                "precision": "float32",
+                "precision": "float64",
                 "intents": intents is not None,
                 "nuggets": nuggets is not None,
                 "lengths": lengths is not None,

@@ -20,7 +20,7 @@ from .scores import Scores
 from .ties import DefaultTies
 
 #: Documents of some batches: scores, levels, topics, and whether the ranking has them.
-Part = tuple[npt.NDArray[np.float32], Floats, Ints, Bools]
+Part = tuple[npt.NDArray[np.floating], Floats, Ints, Bools]
 #: The id of the first document; the others are lower and have as many digits, so they sort as numbers.
 _FIRST_ID = 2 * 10**15
 
@@ -75,7 +75,6 @@ class RankingMetric:
 
         Args:
             preds: the score of each document, an array of any shape and library; the highest is ranked first.
-                Scores are compared as float32, as in ``evaluate``.
             target: the level of each document, same shape. A document with a level below 0 is unjudged, as
                 in qrels: it has a rank, and measures with ``judged_only`` remove it. A topic without a judged
                 document is left out.

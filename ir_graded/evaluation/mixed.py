@@ -16,7 +16,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 from ir_graded.io.values import as_text
-from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import prepare_qrels, table_of_run
 
 from .provider import GradedEvaluator, native_scorers, wanted_columns, warn_of_parts
@@ -110,7 +110,7 @@ def _run_frame(judgments: Judgments, run: Any) -> pd.DataFrame:
     table = table_of_run(judgments, run)
     known = table.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
     table = one_row_an_article(table[known.astype(np.int64)])
-    if table.has(POSITION) and has_ties(table.query_id, comparable(table.value)):
+    if table.has(POSITION) and has_ties(table.query_id, table.value):
         raise InputError(
             "the run has positions, which rank its documents with equal scores, but measures that others "
             "define rank them by doc_id: leave out these measures, or the column position"

@@ -16,7 +16,7 @@ from ir_graded.core.segments import Floats, Ints, exact_sum
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import is_path_or_dataset_id
-from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import Lookup, document_keys
 from ir_graded.matching.match import table_of_run
 from ir_graded.meta.options import statistic
@@ -52,7 +52,7 @@ def rbo(run: Any, other: Any, p: float = 0.9, ties: str = "a") -> pd.DataFrame:
 
     Returns:
         A row per topic that both runs have, in the order of ``run``, with the columns query_id, min, max,
-        res, which is max - min, and ext. Scores are compared in single precision, as everywhere.
+        res, which is max - min, and ext.
 
     Raises:
         NoSharedTopicsError: the runs have no topic in common.
@@ -222,7 +222,7 @@ class OverlapWith:
         document = np.full(topic.size, len(self._lookup.doc_ids), dtype=np.int64)
         at, found = self._lookup.find(topic, rows.doc_id, document_keys(topic, rows.doc_id))
         document[at] = found
-        return RankedLists.of(self._lookup.topics, topic, comparable(rows.score), document)
+        return RankedLists.of(self._lookup.topics, topic, rows.score, document)
 
 
 def _mean(values: Floats) -> float:
@@ -264,7 +264,7 @@ class _Ranked:
         ends = np.cumsum([one.topic.size for one in rows])
         documents = np.split(first_rows(pl.DataFrame(columns)), ends[:-1])
         lists = [
-            RankedLists.of(len(number), topic, comparable(one.score), document)
+            RankedLists.of(len(number), topic, one.score, document)
             for topic, one, document in zip(topics, rows, documents, strict=True)
         ]
         return cls([*runs], [*query_ids.values()], lists, int(ends[-1]))

@@ -11,7 +11,6 @@ import numpy as np
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.io.run_names import named_runs
-from ir_graded.matching.judgments import comparable
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.meta.options import OPTIONS, Number, Seed, generator, statistic
 
@@ -84,7 +83,7 @@ def pool(
         rows = rows_by_name(*item)
         number = pl.Series(range(len(rows.names)), dtype=pl.Int64)
         names = pl.DataFrame({"number": number, "topic": pl.Series(rows.names, dtype=pl.String)})
-        columns = {"number": rows.topic, "doc_id": rows.doc_id, "score": comparable(rows.score)}
+        columns = {"number": rows.topic, "doc_id": rows.doc_id, "score": rows.score}
         tie = rows.doc_id if rows.position is None else pl.Series(-rows.position)
         ranked = pl.DataFrame({**columns, "tie": tie})
         ranked = ranked.sort("number", "score", "tie", descending=[False, True, True])

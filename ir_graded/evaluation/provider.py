@@ -29,7 +29,7 @@ from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
 
-from .coverage import ABOVE_0, caller, note_on_ranks, warn_caller
+from .coverage import ABOVE_0, HAS_LARGE_TIES, caller, note_on_ranks, warn_caller
 
 #: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
 #: on it.
@@ -246,6 +246,16 @@ class GradedEvaluator(Evaluator):
         judged_run = self.match(run)
         if note := note_on_ranks(self.judgments, judged_run, self.by_default):
             warn_caller("".join(note))
+        if judged_run.is_large:
+            warn_caller(f"The run {HAS_LARGE_TIES}.")
+        classics = [str(measure) for measure in self.scorers if not isinstance(measure, GradedMeasure)]
+        if judged_run.is_close and classics:
+            warn_caller(
+                "The run has scores that are equal as float32, but not as float64. They do not tie here. "
+                f"Without a measure of ir_graded in the call, ir_measures computes {', '.join(classics)} "
+                "with other programs: pytrec_eval compares float32 and may give other values. Smaller "
+                "numbers avoid this: subtract a constant from the scores, or give negative ranks as scores"
+            )
         return judged_run
 
 

@@ -17,7 +17,7 @@ from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids, printable
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.values import as_text
-from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
@@ -136,7 +136,7 @@ def _best(docs: Mapping[Any, Any], depth: int) -> Mapping[Any, Any]:
     """Return the documents of a topic that are not below the depth; those that tie with the last stay."""
     if len(docs) <= depth:
         return docs
-    score = comparable(np.array([*docs.values()], dtype=np.float64))
+    score = np.array([*docs.values()], dtype=np.float64)
     kept = score >= np.partition(score, -depth)[-depth]
     return {doc_id: value for (doc_id, value), keep in zip(docs.items(), kept.tolist(), strict=True) if keep}
 

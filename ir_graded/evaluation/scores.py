@@ -595,11 +595,10 @@ class Scores:
     def signature(self) -> Signature:
         """Signature of the scores: versions, measures, options, hashes of the qrels and of each run.
 
-        Equal rows in another order or format have equal hashes. Scores of documents count in float32, as they
-        are compared. The hashes are computed on first access and when scores are written or pickled, from the
-        given qrels and runs as they are then, which are kept until then. They are not known of iterators and
-        pipes, which can be read only once, of files that have changed, and if the scores were not computed
-        from qrels and runs.
+        Equal rows in another order or format have equal hashes. The hashes are computed on first access and
+        when scores are written or pickled, from the given qrels and runs as they are then, which are kept
+        until then. They are not known of iterators and pipes, which can be read only once, of files that have
+        changed, and if the scores were not computed from qrels and runs.
 
         Example:
             >>> import ir_graded

@@ -18,7 +18,6 @@ from ir_graded.errors import GradedError
 from ir_graded.io.experiments import qrels_file
 from ir_graded.io.sources import is_read_once, is_regular_file
 from ir_graded.io.values import as_text
-from ir_graded.matching.judgments import comparable
 
 if TYPE_CHECKING:
     from ir_graded.io.table import Table
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 #: Hexadecimal digits of hashes, and of those in footnotes.
 _FULL, _SHORT = 16, 8
 #: Defaults of options other than ``ties``, which the short form does not show.
-_USUAL = (False, "default", "keep", "float32")
+_USUAL = (False, "default", "keep", "float64")
 _UNKNOWN = "unknown"
 #: Option ``ties`` of scores with ties by id and by position, in different runs.
 MIXED = "mixed"
@@ -126,8 +125,7 @@ def _values_of(table: Table, facet: Facet) -> dict[str, Any]:
 def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
     """Return the hash of the rows of qrels or a run of any form, whatever their order.
 
-    Rows are topic, document, level or score, position of the passage, and the given further columns. Scores
-    count in float32, the precision in which they are compared.
+    Rows are topic, document, level or score, position of the passage, and the given further columns.
     """
     from hashlib import sha256
 
@@ -137,7 +135,7 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
 
     table = any_table(kind, source)
     columns: dict[str, Any] = {"query_id": table.query_id, "doc_id": table.doc_id}
-    columns["value"] = table.value if kind == "qrels" else comparable(table.value)
+    columns["value"] = table.value
     if kind == "run" and table.has(POSITION):
         columns[POSITION.name] = table.numbers(POSITION)
     if table.passage is not None:

@@ -12,7 +12,7 @@ from ir_measures.measures import Measure
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
-from ir_graded.matching.judgments import Judgments, comparable
+from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.measures.base import GradedMeasure, aggregate
 from ir_graded.measures.classic import scorer_of
@@ -171,6 +171,6 @@ def tied_share(judgments: Judgments, run: Any) -> float:
 
     table = one_row_an_article(table_of_run(judgments, run))
     # -0.0 becomes 0.0.
-    rows = pl.DataFrame({"topic": table.query_id, "score": comparable(table.value) + 0.0})
+    rows = pl.DataFrame({"topic": table.query_id, "score": table.value + 0.0})
     size = rows.filter(pl.col("topic").is_in(judgments.names)).group_by("topic", "score").len()["len"]
     return float(ratio(size.filter(size > 1).sum(), size.sum()))

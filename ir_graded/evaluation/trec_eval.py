@@ -531,7 +531,7 @@ def ranked_lists(qrels: str, runs: Iterable[str], options: Options) -> Iterator[
     """
     judgments = _judgments(qrels)
     for path, table, tag in in_threads(lambda run: (run, *read_as_trec_eval("run", run)), runs, processors()):
-        lists = Lists(judgments, match_table(judgments, table, -np.inf, precision=np.asarray), tag, options)
+        lists = Lists(judgments, match_table(judgments, table, -np.inf), tag, options)
         absent = [lists.names[number] for number in np.flatnonzero(lists.absent).tolist()]
         if len(absent) == len(lists.names):
             raise errors.NoSharedTopicsError(f"{path} and {qrels} share no topic")

@@ -222,9 +222,9 @@ def _number(node: Node) -> float | None:
 
 
 def _scores(hits: list[_Hit]) -> list[float] | None:
-    """Return the scores of a query; None if some are missing or they do not descend in float32."""
+    """Return the scores of a query; None if some are missing or they do not descend."""
     scores = [hit.score for hit in hits if hit.score is not None]
-    if len(scores) < len(hits) or (np.diff(np.array(scores, dtype=np.float32)) > 0).any():
+    if len(scores) < len(hits) or (np.diff(scores) > 0).any():
         return None
     return scores
 

@@ -19,8 +19,6 @@ from ir_graded.errors import InputError
 from ir_graded.io.table import Passage, Table, at_rows
 from ir_graded.io.values import describe_document
 
-from .judgments import comparable
-
 
 @light_dataclass(frozen=True, eq=False)
 class Articles:
@@ -153,7 +151,7 @@ def order_rows(table: Table, groups: Groups, articles: Articles) -> Ordered:
     # If each topic is one group, groups need not be joined.
     if groups.distinct:
         block = np.repeat(np.arange(groups.number.size, dtype=np.int64), np.diff(groups.begin))
-    order = _order(block, comparable(table.value), articles)
+    order = _order(block, table.value, articles)
     begin = np.flatnonzero(np.diff(block[order], prepend=-1))
     rank = ordinals(np.repeat(begin, np.diff(np.append(begin, order.size))))
     return order, rank, begin

@@ -18,7 +18,7 @@ from ir_graded.core.texts import Names
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.values import text_ids
 
-from .judgments import Judgments, comparable, numbers_of, unchanged
+from .judgments import Judgments, numbers_of, unchanged
 from .lookup import Lookup
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
@@ -121,18 +121,18 @@ def _match_batch(judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Ma
 
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     rows = ranking.Rows(
-        comparable(scores),
+        scores,
         ranking.Groups(np.arange(len(batch), dtype=np.int64), bounds),
         lambda wanted: _names(batch, bounds, wanted),
     )
     hits = ranking.Hits(
-        comparable(hit_scores[retrieved]),
+        hit_scores[retrieved],
         slot,
         lambda wanted: lookup.names[judged[wanted]],
     )
-    rank, ties = ranking.ranks(rows, hits)
+    ranks = ranking.ranks(rows, hits)
     flat = ranking.is_flat(rows.score, rows.groups)
-    return Matched(lookup.document[judged], rank, ties, number, lengths, flat)
+    return Matched(lookup.document[judged], *ranks, number, lengths, flat)
 
 
 def _names(batch: list[tuple[int, Mapping[str, Any]]], bounds: Ints, rows: Ints) -> Names:

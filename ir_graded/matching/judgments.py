@@ -13,7 +13,6 @@ import numpy as np
 
 from ir_graded.core.facets import SWAPPED, Facet
 from ir_graded.core.levels import Levels
-from ir_graded.core.ranking import Scores
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.strata import Strata
 from ir_graded.core.struct import light_dataclass
@@ -26,12 +25,6 @@ from .lookup import Lookup, document_keys, repeated
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-def comparable(scores: Floats) -> Scores:
-    """Return scores in the precision in which they are compared: float32, as in pytrec_eval 0.5."""
-    with np.errstate(over="ignore", under="ignore"):
-        return scores.astype(np.float32)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.texts import Texts
 from ir_graded.io.plain import PlainRows, read_plain
 
-from .judgments import Judgments, comparable
+from .judgments import Judgments
 from .lookup import document_keys, repeated
 
 
@@ -44,7 +44,7 @@ def _match_rows(judgments: Judgments, rows: PlainRows, lowest: float) -> _Part |
     """Match the rows of a piece; None if a document may be repeated in a topic."""
     number = np.array([judgments.number.get(name, -1) for name in rows.names], dtype=np.int64)
     length, known = np.diff(rows.begin), number >= 0
-    score, doc_ids = comparable(rows.values), rows.doc_ids
+    score, doc_ids = rows.values, rows.doc_ids
     if not known.all():
         kept = np.flatnonzero(np.repeat(known, length))
         score, doc_ids = score[kept], Texts(doc_ids.words[kept], doc_ids.length[kept])
@@ -56,6 +56,6 @@ def _match_rows(judgments: Judgments, rows: PlainRows, lowest: float) -> _Part |
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, doc_ids, key)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids.names(row[wanted]), row)
-    rank, ties = ranking.ranks(ranking.Rows(score, groups, doc_ids.names), hits)
+    ranks = ranking.ranks(ranking.Rows(score, groups, doc_ids.names), hits)
     flat = ranking.is_flat(score, groups)
-    return _Part(rows.names, Matched(lookup.document[judged], rank, ties, number, length, flat))
+    return _Part(rows.names, Matched(lookup.document[judged], *ranks, number, length, flat))

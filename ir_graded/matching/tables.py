@@ -32,7 +32,7 @@ from ir_graded.io.table import Table, as_strings, at_rows, from_columns, item_pl
 from ir_graded.io.values import describe_document
 
 from .articles import articles_of, first_ranks, one_row_an_article, order_rows, ranked_rows
-from .judgments import Judgments, comparable, rows_of_dicts
+from .judgments import Judgments, rows_of_dicts
 from .lookup import Keys, document_keys, repeated
 from .qrels import topic_numbers
 
@@ -48,20 +48,14 @@ _FRAME = 1 << 20
 _LARGE = 1 << 28
 
 
-def match_table(
-    judgments: Judgments,
-    table: Table,
-    lowest: float,
-    threads: int = 1,
-    precision: Callable[[Floats], ranking.Scores] = comparable,
-) -> JudgedRun:
-    """Match the table of a run in several threads; ``precision`` is that in which scores are compared."""
+def match_table(judgments: Judgments, table: Table, lowest: float, threads: int = 1) -> JudgedRun:
+    """Match the table of a run in several threads."""
     groups = groups_of(judgments, table.query_id)
     judgments.lookup(lowest).prepare(texts=False)
 
     def match_part(part: slice) -> Matched:
         rows = table[int(groups.begin[part.start]) : int(groups.begin[part.stop])]
-        return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest, precision)
+        return _match_rows(judgments, rows, groups.part(part.start, part.stop), lowest)
 
     parts = list(in_threads(match_part, _parts(groups), threads))
     return JudgedRun.of(judgments.levels, parts, len(_unknown(table, groups)))
@@ -117,13 +111,14 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
         ranks.append(length + row + 1)
-        ties.add(comparable(table.value), row)
+        ties.add(table.value, row)
         length, number = length + len(table), topic[:1]
     if not number.size:
         return JudgedRun.of(judgments.levels, [])
     document, rank = np.concatenate(documents), np.concatenate(ranks)
     lengths = np.array([length], dtype=np.int64)
-    return JudgedRun.of(judgments.levels, [Matched(document, rank, ties.groups(), number, lengths)])
+    found = Matched(document, rank, ties.groups(), False, False, number, lengths)  # flags
+    return JudgedRun.of(judgments.levels, [found])
 
 
 class _RankedTies:
@@ -136,7 +131,7 @@ class _RankedTies:
         self._firsts: list[Ints] = []
         self._ends: list[Ints] = []
 
-    def add(self, score: ranking.Scores, row: Ints) -> None:
+    def add(self, score: Floats, row: Ints) -> None:
         """Add the rows of one table; ``row`` has the rows whose tie groups are needed."""
         begins = np.append(score[:1] != self._last, score[1:] != score[:-1])
         places = np.flatnonzero(begins)
@@ -164,11 +159,11 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
     articles = articles_of(table, groups.topic)
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
-    score, topic, doc_ids = comparable(table.value), groups.topic, _tie_names(table, groups.topic)
+    score, topic, doc_ids = table.value, groups.topic, _tie_names(table, groups.topic)
     every = np.arange(len(table), dtype=np.int64)
     hits = ranking.Hits(score, topic, doc_ids, every)
-    rank, _ = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
-    return topic, table.doc_id, rank
+    ranks = ranking.ranks(ranking.Rows(score, groups, doc_ids), hits)
+    return topic, table.doc_id, ranks.rank
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -243,13 +238,7 @@ def _parts(groups: ranking.Groups) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _match_rows(
-    judgments: Judgments,
-    table: Table,
-    groups: ranking.Groups,
-    lowest: float,
-    precision: Callable[[Floats], ranking.Scores] = comparable,
-) -> Matched:
+def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowest: float) -> Matched:
     """Match rows with validated ids with the qrels."""
     table, groups = _with_qrels(table, groups)
     table.check_values()
@@ -260,10 +249,10 @@ def _match_rows(
     _check_duplicates(table, groups.topic, key)
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, table.doc_id, key)
-    score, doc_ids = precision(table.value), _tie_names(table, groups.topic)
+    score, doc_ids = table.value, _tie_names(table, groups.topic)
     rows = ranking.Rows(score, groups, doc_ids)
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
-    rank, ties = ranking.ranks(rows, hits)
+    ranks = ranking.ranks(rows, hits)
     document = lookup.document[judged]
     spans = None if articles is None else articles.spans(row, document)
     is_flat = ranking.is_flat(score, groups)
@@ -278,8 +267,8 @@ def _match_rows(
     further = {facet.name: table.numbers(facet)[row] for facet in of_documents}
     length = np.diff(groups.begin)
     by_position = table.has(POSITION) and has_ties(groups.topic, score)
-    of_run = (groups.number, length, is_flat, spans, passages, further, first, by_position)
-    return Matched(document, rank, ties, *of_run)
+    of_articles = (spans, passages, further, first)
+    return Matched(document, *ranks, groups.number, length, is_flat, *of_articles, by_position)
 
 
 def _tie_names(table: Table, topic: Ints) -> Callable[[Ints], Names]:
@@ -302,7 +291,7 @@ def _tie_names(table: Table, topic: Ints) -> Callable[[Ints], Names]:
     return lambda rows: Names.of([f"{LONGEST - at:015.0f}" for at in position[rows].tolist()])
 
 
-def has_ties(topic: Ints | pl.Series, score: ranking.Scores) -> bool:
+def has_ties(topic: Ints | pl.Series, score: Floats) -> bool:
     """Return whether two rows of a topic have equal scores."""
     return bool(pl.DataFrame({"topic": topic, "score": score + 0.0}).is_duplicated().any())  # without -0.0
 

@@ -126,8 +126,6 @@ def evaluate(
     left, right = judged, ranked
     if small:
         left, right = topics, ranked.join(F.broadcast(topics), "query_id", "left_semi")
-    # In the precision used on one machine; -0.0 becomes 0.0.
-    value = F.col("value").cast("float")
     position = [F.col(name) for name in ranked.columns if name == f"run {POSITION.name}"]
     rows = (
         right.unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
@@ -139,7 +137,7 @@ def evaluate(
         .sortWithinPartitions(
             F.col("run").asc_nulls_first(),
             "query_id",
-            (value + F.lit(0).cast("float")).desc(),
+            (F.col("value") + F.lit(0.0)).desc(),  # -0.0 becomes 0.0
             *position,
             F.col("doc_id").desc(),
         )

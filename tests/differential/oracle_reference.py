@@ -24,7 +24,7 @@ def ranked_lists_on(rng, collection: Collection):
 
 
 def ranked_lists(rng):
-    """A random collection with soft labels; some scores tie only as float32."""
+    """A random collection with soft labels; some scores are equal only as float32."""
     yield from ranked_lists_on(rng, draw(rng, scales=(*SCALES, *SOFT), near=True))
 
 

@@ -128,9 +128,16 @@ def test_a_run_whose_scores_are_all_equal_is_named():
     )
 
 
-def test_scores_that_tie_as_float32_count_as_equal():
-    close = {topic: {"a": 1.0, "x": 1.00000001} for topic in TOPICS}
-    assert "the same score" in message_of("Q", QRELS, close)
+def test_scores_that_are_equal_as_float32_only_do_not_count_as_equal():
+    evaluate("Q", QRELS, {topic: {"a": 1.0, "x": 1.00000001} for topic in TOPICS})
+
+
+def test_ties_of_whole_numbers_that_doubles_cannot_tell_apart_are_named():
+    run = {topic: {"a": 2**60 + 1, "x": 2**60, "y": 1} for topic in TOPICS}
+    assert "Run 'clock' has documents with equal scores of 2**53 or more" in message_of(
+        "Q", QRELS, {"clock": run}
+    )
+    evaluate("Q", QRELS, {topic: {"a": 2**60, "x": 2**59, "y": 1} for topic in TOPICS})
 
 
 @pytest.mark.parametrize("rows", [1, 1000])

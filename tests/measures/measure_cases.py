@@ -88,7 +88,7 @@ SCALES = {
 WHOLE_SCALES = ("binary", "graded", "doubling")
 HIGHEST_LEVEL = max(map(max, SCALES.values()))
 
-# Ties of every kind: equal, equal only as float32 (near 1, far below its range, beyond it), signed zeros.
+# Equal scores, signed zeros, and scores that only float32 makes equal: near 1, below and above its range.
 SCORES = (
     *(-math.inf, -1e300, -1e39, -2.5, -1e-46, -0.0, 0.0, 1e-46, 0.1, 0.1 + 1e-12),
     *(1, 1.0 + 1e-9, 1.0 + 2e-9, 2, 2.5, 3, 4, 1e39, 1e300, math.inf),

@@ -88,7 +88,9 @@ def test_an_ideal_list_is_cached_by_level_and_table():
 
 def of(levels, document, rank, n_retrieved, retrieved=None):
     topics = ints(*range(len(n_retrieved)))
-    part = Matched(ints(*document), ints(*rank), None, topics, ints(*n_retrieved), retrieved=retrieved)
+    part = Matched(
+        ints(*document), ints(*rank), None, False, False, topics, ints(*n_retrieved), retrieved=retrieved
+    )
     return JudgedRun.of(levels, [part])
 
 

@@ -10,9 +10,6 @@ import ir_graded
 from ir_graded.core import ranking
 from ir_graded.core.ranking import Groups, Hits, Rows, ranks
 from ir_graded.core.texts import Names
-from ir_graded.matching import judgments as lookup
-
-FLOATS = (np.float32, np.float64)
 
 
 def ints(*values):
@@ -24,11 +21,11 @@ def names_at(doc_ids):
     return lambda at: Names.of([doc_ids[row] for row in at.tolist()])
 
 
-def rows_of(topic, score, doc_ids, dtype=np.float64, *, grouped=True):
+def rows_of(topic, score, doc_ids, *, grouped=True):
     """Return the rows, one group per topic or one group per row, so that topics may come back."""
     begin = [row for row in range(len(topic)) if not (grouped and row and topic[row] == topic[row - 1])]
     groups = Groups(ints(*(topic[row] for row in begin)), ints(*begin, len(topic)))
-    return Rows(np.array(score, dtype=dtype), groups, names_at(doc_ids))
+    return Rows(np.array(score, dtype=np.float64), groups, names_at(doc_ids))
 
 
 def chosen(rows, doc_ids, at, *, known=True):
@@ -46,17 +43,17 @@ def chosen(rows, doc_ids, at, *, known=True):
 WAYS = list(product([True, False], [True, False], [0, 1 << 60], [(0, 1), (2, 1), (32, 1 << 18)]))
 
 
-def ranks_by_all_ways(topic, score, doc_ids, at, dtype=np.float64):
+def ranks_by_all_ways(topic, score, doc_ids, at):
     """Yield the ranks of each algorithm: few or many hits, known rows or not, groups, sizes of ties."""
     for grouped, known, few, (few_tied, compared) in WAYS:
-        rows = rows_of(topic, score, doc_ids, dtype, grouped=grouped)
+        rows = rows_of(topic, score, doc_ids, grouped=grouped)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ranking, "_FEW_HITS", few)
             patch.setattr(ranking, "_FEW_TIED", few_tied)
             patch.setattr(ranking, "_COMPARED", compared)
-            found, _ = ranks(rows, chosen(rows, doc_ids, at, known=known))
-        assert found.dtype == np.int64
-        yield found.tolist()
+            found = ranks(rows, chosen(rows, doc_ids, at, known=known))
+        assert found.rank.dtype == np.int64
+        yield found
 
 
 def plain_ranks(topic, score, doc_ids, at):
@@ -81,7 +78,7 @@ def runs(draw):
     numbers = draw(st.permutations(range(6)))
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=6))
     topic = [number for number, size in zip(numbers, sizes, strict=False) for _ in range(size)]
-    values = st.sampled_from([-2.0, -1.5, -0.0, 0.0, 0.25, 1.0, 2.0, 1e30, -1e30])
+    values = st.sampled_from([-2.0, -0.0, 0.0, 0.25, 1.0, 1 + 1e-9, 1 - 1e-9, 2.0**53, 1e300, 1e301, -1e300])
     score = draw(st.lists(values, min_size=len(topic), max_size=len(topic)))
     endings = st.one_of(NAMES, st.integers(0, 200).map(str))
     names = st.builds(str.__add__, PREFIXES, endings)
@@ -93,13 +90,27 @@ def runs(draw):
     return topic, score, doc_ids, at
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+def single(value):
+    with np.errstate(over="ignore"):
+        return float(np.float32(value))
+
+
 @given(run=runs())
-def test_ranks_equal_those_of_a_plain_sort(dtype, run):
+def test_ranks_ties_and_notes_on_precision_equal_those_of_a_plain_sort(run):
     topic, score, doc_ids, at = run
     expected = plain_ranks(topic, score, doc_ids, at)
-    for found in ranks_by_all_ways(topic, score, doc_ids, at, dtype):
-        assert found == expected
+    rest = {row: [score[other] for other in range(len(topic)) if topic[other] == topic[row]] for row in at}
+    first = [1 + sum(other > score[row] for other in rest[row]) for row in at]
+    tied = [rest[row].count(score[row]) for row in at]
+    close = any(
+        single(other) == single(score[row]) and other != score[row] for row in at for other in rest[row]
+    )
+    large = any(size > 1 and abs(score[row]) >= 2**53 for row, size in zip(at, tied, strict=True))
+    for found in ranks_by_all_ways(topic, score, doc_ids, at):
+        assert found.rank.tolist() == expected
+        assert (found.ties is not None) == any(size > 1 for size in tied)
+        assert (found.tie_groups.first.tolist(), found.tie_groups.tied.tolist()) == (first, tied)
+        assert (found.is_close, found.is_large) == (close, large)
 
 
 @pytest.mark.parametrize(
@@ -117,15 +128,15 @@ def test_ranks_equal_those_of_a_plain_sort(dtype, run):
 def test_all_algorithms_give_the_right_ranks(topic, score, at):
     names = [f"d{row}" for row in range(len(topic))]
     for found in ranks_by_all_ways(topic, score, names, at):
-        assert found == plain_ranks(topic, score, names, at)
+        assert found.rank.tolist() == plain_ranks(topic, score, names, at)
 
 
 def test_no_hits_have_no_ranks():
     rows = rows_of([0], [1.0], ["a"])
-    found, ties = ranks(rows, chosen(rows, ["a"], []))
-    assert ties is None
-    assert found.shape == (0,)
-    assert found.dtype == np.int64
+    found = ranks(rows, chosen(rows, ["a"], []))
+    assert found.ties is None
+    assert found.rank.shape == (0,)
+    assert found.rank.dtype == np.int64
 
 
 def test_doc_ids_are_read_only_if_rows_tie():
@@ -138,26 +149,25 @@ def test_doc_ids_are_read_only_if_rows_tie():
     score = np.array([3.0, 2.0, 2.0, 1.0, 5.0, 4.0])
     rows = Rows(score, Groups(ints(0, 1), ints(0, 4, 6)), doc_ids)
     hits = Hits(score[[0, 4]], ints(0, 1), pytest.fail)
-    assert ranks(rows, hits)[0].tolist() == [1, 1]
+    assert ranks(rows, hits).rank.tolist() == [1, 1]
     assert asked == []
     for row in (None, ints(2, 4)):
         hits = Hits(score[[2, 4]], ints(0, 1), names_at(["d2", "d4"]), row)
-        assert ranks(rows, hits)[0].tolist() == [2, 1]
+        assert ranks(rows, hits).rank.tolist() == [2, 1]
         assert asked.pop() == [1, 2]
         assert asked == []
 
 
 def test_signed_zeros_tie_and_infinite_scores_are_first_and_last():
     names = list("abcde")
-    for dtype in FLOATS:
-        for found in ranks_by_all_ways([0] * 5, [0.0, -0.0, np.inf, -np.inf, -1e-30], names, range(5), dtype):
-            assert found == [3, 2, 1, 5, 4]
+    for found in ranks_by_all_ways([0] * 5, [0.0, -0.0, np.inf, -np.inf, -1e-30], names, range(5)):
+        assert found.rank.tolist() == [3, 2, 1, 5, 4]
 
 
 def test_topics_of_a_single_row_are_ranked_among_others():
     names = list("abc")
     for found in ranks_by_all_ways([2, 0, 1], [1.0, 1.0, 1.0], names, [2, 0, 1]):
-        assert found == [1, 1, 1]
+        assert found.rank.tolist() == [1, 1, 1]
 
 
 @example(["12345678", "12345678a", "12345678", "1234567", "12345678\0", "123456789abcdefg"])
@@ -218,15 +228,24 @@ def test_a_topic_that_comes_back_is_not_distinct_and_its_lengths_are_added():
 # ---------------------------------------------------------------------------------------- precision
 
 
-def test_scores_are_compared_in_the_precision_of_the_installed_pytrec_eval():
+def test_scores_are_compared_as_doubles_as_in_trec_eval_and_not_as_in_pytrec_eval():
     import pytrec_eval
 
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.00000001, "b": 1.0, "c": 0.5}}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)["1"]["recip_rank"]
-    assert theirs == 0.5  # as doubles, a would be first; as float32 the two tie, and b is first
-    assert ir_graded.evaluate("RR", qrels, run).values.item() == theirs
-    found = lookup.comparable(np.array([1e300, 1e-300, 0.1]))
-    assert found.tolist() == [np.inf, 0.0, float(np.float32(0.1))]
+    assert theirs == 0.5  # it ranks b first, since the two tie as float32
+    assert ir_graded.evaluate("RR", qrels, run).values.item() == 1.0
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 0.1, 0.1 + 1e-12, 1.0, 1e300, 1e301, -1e300]), max_size=9))
+def test_codes_descend_with_the_scores_and_are_equal_for_equal_ones(scores):
+    for dtype in (np.float32, np.float64):
+        given_scores = np.array(scores).clip(-1e30, 1e30).astype(dtype)
+        distinct = sorted({*given_scores.tolist()}, reverse=True)
+        codes = ranking.descending_codes(given_scores).tolist()
+        assert [sorted({*codes}).index(code) for code in codes] == [
+            *map(distinct.index, given_scores.tolist())
+        ]
 
 
 GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1.0]), st.integers(0, 9))
@@ -241,4 +260,4 @@ def test_scores_are_flat_if_no_topic_has_two(parts):
     groups = Groups(ints(*(number for number, *_ in parts)), begin)
     of = {number: {one for at, one in zip(topic, score, strict=True) if at == number} for number in topic}
     expected = all(len(scores) == 1 for scores in of.values())
-    assert ranking.is_flat(np.array(score, dtype=np.float32), groups) == expected
+    assert ranking.is_flat(np.array(score, dtype=np.float64), groups) == expected

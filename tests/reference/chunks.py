@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from reference.passages import by_topic
-from reference.ranked import as_float32
 
 DEFAULTS = {
     "cutoff": None,
@@ -36,11 +35,11 @@ Characters = set[tuple[str, int]]
 # --------------------------------------------------------------------------------------- rows and characters
 
 
-def ranked_passages(rows: Iterable[tuple], float32: bool = True) -> list[Passage]:
+def ranked_passages(rows: Iterable[tuple]) -> list[Passage]:
     """Return passages of one topic by score descending, doc_id descending, start and length ascending."""
 
     def score(row: tuple) -> float:
-        return as_float32(row[1]) if float32 else float(row[1])
+        return float(row[1])
 
     ordered = sorted(rows, key=lambda row: (row[2], row[3]))
     ordered.sort(key=lambda row: (score(row), row[0]), reverse=True)
@@ -348,14 +347,12 @@ class Topic:
         passages: the ranked passages of the run, cut at the cutoff if a measure has one.
     """
 
-    def __init__(
-        self, params: dict, gold_rows: Iterable[tuple], rows: Iterable[tuple], float32: bool
-    ) -> None:
+    def __init__(self, params: dict, gold_rows: Iterable[tuple], rows: Iterable[tuple]) -> None:
         """Prepare one topic from its rows without their first field."""
         self.params = {**DEFAULTS, **params}
         self.gold_rows = [row for row in gold_rows if row[1] >= self.params["rel"]]
         self.gold = gold_characters(self.gold_rows, self.params["rel"])
-        self.passages = ranked_passages(rows, float32)[: self.params["cutoff"]]
+        self.passages = ranked_passages(rows)[: self.params["cutoff"]]
 
     @property
     def official_rows(self) -> list[tuple]:
@@ -389,7 +386,7 @@ MEASURES: dict[str, Callable[[Topic], float]] = {
 
 
 def evaluate(
-    name: str, params: dict, qrels_rows: Iterable[tuple], run_rows: Iterable[tuple], float32: bool = True
+    name: str, params: dict, qrels_rows: Iterable[tuple], run_rows: Iterable[tuple]
 ) -> dict[str, float]:
     """Score every topic of the qrels.
 
@@ -398,13 +395,12 @@ def evaluate(
         params: the parameters given; the others have their default.
         qrels_rows: ``(query_id, doc_id, relevance, start, length[, aspects])``; aspects None where missing.
         run_rows: ``(query_id, doc_id, score, start, length)``.
-        float32: whether scores are compared in single precision.
 
     Returns:
         The score of each topic of the qrels; 0.0 for one without gold or missing from the run.
     """
     rows = by_topic(run_rows)
     return {
-        query_id: MEASURES[name](Topic(params, judgments, rows.get(query_id, []), float32))
+        query_id: MEASURES[name](Topic(params, judgments, rows.get(query_id, [])))
         for query_id, judgments in by_topic(qrels_rows).items()
     }

@@ -428,7 +428,6 @@ def evaluate(
     qrels: Iterable[tuple[str, str, str, float]],
     run: dict[str, dict[str, float]],
     intents: dict[str, dict[str, tuple[float, str]]] | None = None,
-    float32: bool = True,
 ) -> dict[str, float]:
     """Score every topic of the qrels.
 
@@ -438,7 +437,6 @@ def evaluate(
         qrels: rows of topic, intent, document and level.
         run: score by topic and document.
         intents: probability and type ('inf' or 'nav') by topic and intent.
-        float32: whether scores are compared in single precision.
 
     Returns:
         The score of each topic of the qrels; 0.0 for one missing from the run.
@@ -452,6 +450,6 @@ def evaluate(
         known = None if intents is None else intents[topic_id]
         P = None if known is None else {intent: p for intent, (p, _) in known.items()}
         nav = [intent for intent, (_, kind) in (known or {}).items() if kind == "nav"]
-        retrieved = ranked.ranking(run.get(topic_id, {}), float32)
+        retrieved = ranked.ranking(run.get(topic_id, {}))
         scores[topic_id] = score(name, params, levels, retrieved, P, nav, all_levels)
     return scores

@@ -119,7 +119,6 @@ def evaluate(
     params: dict,
     qrels_rows: Iterable[Row],
     run_rows: Iterable[Row],
-    float32: bool = True,
     number: type = float,
 ) -> dict[str, float | Decimal]:
     """Score every topic of the qrels.
@@ -129,7 +128,6 @@ def evaluate(
         params: the parameters given; the others have their default.
         qrels_rows: ``(query_id, doc_id, relevance, start, length)``.
         run_rows: ``(query_id, doc_id, score, start, length)``.
-        float32: whether scores are compared in single precision.
         number: the type of the scores, float or Decimal.
 
     Returns:
@@ -137,6 +135,6 @@ def evaluate(
     """
     with localcontext(DIGITS):
         return {
-            query_id: number(topic.score(name, ranking(topic.scores, float32)))
+            query_id: number(topic.score(name, ranking(topic.scores)))
             for query_id, topic in topics(params, qrels_rows, run_rows)
         }

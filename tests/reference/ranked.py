@@ -12,7 +12,6 @@ the documents judged not relevant (level from 0 to below ``rel``).
 from __future__ import annotations
 
 import math
-import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
@@ -81,28 +80,18 @@ def defaults(measure: str) -> dict:
 # ---------------------------------------------------------------------------------------------- ranking
 
 
-def as_float32(value: float) -> float:
-    """Round to single precision; numbers beyond its range become infinite."""
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def ranking(scores: dict[str, float], float32: bool = True) -> list[str]:
+def ranking(scores: dict[str, float]) -> list[str]:
     """Order the documents of one topic.
 
     Args:
         scores: score of each retrieved document.
-        float32: whether scores are compared in single precision.
 
     Returns:
         The document ids by score descending, ties by id (as a string) descending.
     """
 
     def key(doc_id: str) -> tuple[float, str]:
-        value = scores[doc_id]
-        return (as_float32(value) if float32 else float(value)), str(doc_id)
+        return float(scores[doc_id]), str(doc_id)
 
     return sorted(scores, key=key, reverse=True)
 
@@ -847,7 +836,6 @@ def evaluate(
     params: dict,
     qrels: dict[str, Levels],
     run: dict[str, dict[str, float]],
-    float32: bool = True,
 ) -> dict[str, float]:
     """Score every topic of the qrels.
 
@@ -856,7 +844,6 @@ def evaluate(
         params: the parameters given.
         qrels: level by topic and document.
         run: score by topic and document.
-        float32: whether scores are compared in single precision.
 
     Returns:
         The score of each topic of the qrels; 0.0 for one missing from the run.
@@ -864,8 +851,6 @@ def evaluate(
     all_levels = {level for levels in qrels.values() for level in levels.values()}
     highest_level = max(all_levels, default=0)
     return {
-        topic_id: score(
-            name, params, levels, ranking(run.get(topic_id, {}), float32), highest_level, all_levels
-        )
+        topic_id: score(name, params, levels, ranking(run.get(topic_id, {})), highest_level, all_levels)
         for topic_id, levels in qrels.items()
     }

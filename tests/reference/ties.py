@@ -26,21 +26,20 @@ Levels = dict[str, float]
 # ---------------------------------------------------------------------------------------------- tie groups
 
 
-def tie_groups(scores: dict[str, float], float32: bool = True) -> Groups:
+def tie_groups(scores: dict[str, float]) -> Groups:
     """Return the documents of one topic by descending score, those with equal scores in one list.
 
     Args:
         scores: score of each retrieved document.
-        float32: whether scores are compared in single precision.
 
     Returns:
         The tie groups; in each of them the documents by id descending, as ``doc_id`` orders them.
     """
 
     def compared(doc_id: str) -> float:
-        return ranked.as_float32(scores[doc_id]) if float32 else float(scores[doc_id])
+        return float(scores[doc_id])
 
-    return [list(group) for _, group in groupby(ranked.ranking(scores, float32), compared)]
+    return [list(group) for _, group in groupby(ranked.ranking(scores), compared)]
 
 
 def arrangements(documents: list[str], kind: Callable[[str], Hashable]) -> Iterator[list[str]]:
@@ -155,7 +154,6 @@ def evaluate_passages(
     ties: str,
     qrels_rows: Iterable[passages.Row],
     run_rows: Iterable[passages.Row],
-    float32: bool = True,
 ) -> dict[str, float]:
     """Score every topic of the qrels by MAgP, gP or gR.
 
@@ -165,14 +163,13 @@ def evaluate_passages(
         ties: one of ``TIES``.
         qrels_rows: ``(query_id, doc_id, relevance, start, length)``.
         run_rows: ``(query_id, doc_id, score, start, length)``; an article ties by its largest score.
-        float32: whether scores are compared in single precision.
 
     Returns:
         The score of each topic of the qrels, 0.0 for a topic without relevance.
     """
 
     def score_of(topic: passages.Topic) -> float:
-        groups = tie_groups(topic.scores, float32)
+        groups = tie_groups(topic.scores)
         kind = article_kinds(topic).__getitem__
         return tied_score(ties, groups, kind, lambda order: float(topic.score(name, order)))
 

@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import numpy as np
 import pytest
 
 import ir_graded
@@ -27,7 +26,7 @@ def as_sorted(qrels, rows):
     """Return the rows of one partition in the order of Spark's sort: run, topic, document, value."""
     judged = [(None, topic, doc, float(level)) for topic, doc, level in sorted(qrels)]
     by_doc = sorted(rows, key=lambda row: row[2], reverse=True)
-    by_score = sorted(by_doc, key=lambda row: np.float32(row[3]), reverse=True)
+    by_score = sorted(by_doc, key=lambda row: row[3], reverse=True)
     return judged + sorted(by_score, key=lambda row: row[:2])
 
 

@@ -125,7 +125,7 @@ def test_every_form_of_a_run_has_equal_tie_groups():
 def test_a_part_of_a_run_without_ties_joins_parts_with_ties():
     def part(rank, ties):
         nothing = np.zeros(0, dtype=np.int64)
-        return Matched(np.zeros(2, dtype=np.int64), np.array(rank), ties, nothing, nothing)
+        return Matched(np.zeros(2, dtype=np.int64), np.array(rank), ties, False, False, nothing, nothing)
 
     tied = TieGroups(np.array([1, 1]), np.array([2, 2]))
     found = Matched.concat([part([3, 5], None), part([1, 2], tied)]).ties

@@ -68,7 +68,7 @@ def _forms(out: Recorder) -> None:
 
 
 def _scored() -> dict[str, dict[str, pd.DataFrame]]:
-    """Return two runs of the sample, with original scores, tied in sevens, and equal only as float32."""
+    """Return two runs of the sample, with original scores, tied in sevens, and different only as doubles."""
     runs = sample_runs(2)
     return {
         "scores without ties": runs,
