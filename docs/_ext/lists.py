@@ -77,12 +77,14 @@ def with_scale() -> str:
 
 
 def of_names() -> str:
-    """Return a line per measure: its constant in the package, or ``-``, and its names."""
-    constants = {id(getattr(measures, name)): name for name in measures.__all__}
+    """Return a line per measure: its constants in the package, or ``-``, and its names."""
+    constants: dict[int, list[str]] = {}
+    for name in measures.__all__:
+        constants.setdefault(id(getattr(measures, name)), []).append(name)
     names: dict[int, list[str]] = {}
     for name, measure in NAMES.items():
         names.setdefault(id(measure), []).append(name)
-    lines = (" ".join((constants.get(measure, "-"), *of)) for measure, of in names.items())
+    lines = (" ".join(("/".join(constants.get(measure, "-")), *of)) for measure, of in names.items())
     return "\n".join(('NAMES = """', *lines, '"""'))
 
 

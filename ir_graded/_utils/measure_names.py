@@ -45,7 +45,7 @@ def _measure(name: str) -> object:
     return import_module(f"{_PACKAGE}.measures").NAMES[name]
 
 
-# A line per measure: the constant of the package, or ``-``, and the names.
+# A line per measure: the constants of the package with slashes between them, or ``-``, and the names.
 # generated: names  # noqa: ERA001
 NAMES = """
 NuggetScore NuggetScore
@@ -57,9 +57,9 @@ CitationR CitationR
 - strict_vital_score
 - weighted_score
 - strict_weighted_score
-Q Q Q-measure Q_measure
+Q/Q_measure Q Q-measure Q_measure
 AWP AWP
-O O-measure O_measure O
+O/O_measure O-measure O_measure O
 P_measure P-measure P_measure
 P_plus P+ P_plus P-plus Pplus
 R_measure R-measure R_measure
@@ -213,8 +213,8 @@ EC EC
 #: The constants of the measures, and the measures by every name, as stand-ins until they are imported.
 CONSTANTS: list[str] = []
 MEASURES: dict[str, Measure] = {}
-for _constant, *_names in map(str.split, NAMES.strip().splitlines()):
-    CONSTANTS += [_constant] * (_constant != "-")
+for _constants, *_names in map(str.split, NAMES.strip().splitlines()):
+    CONSTANTS += [] if _constants == "-" else _constants.split("/")
     MEASURES |= dict.fromkeys(_names, LaterMeasure(partial(_measure, _names[0])))
 
 PROVIDER = LaterProvider(lambda: import_module(f"{_PACKAGE}.evaluation.provider").PROVIDER)

@@ -21,6 +21,7 @@ from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
 from .stopping import first, safe_divide, uniform
 
 __all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "RelP", "nCG"]
+__all__ += ["O_measure", "Q_measure"]  # named as P_measure
 
 
 #: Reason why a mean of ratios over ranks lacks the property 'exchange'.
@@ -98,7 +99,7 @@ class _AWP(_Q):
     SUPPORTED_PARAMS = {**COMMON, "gains": GAINS, "norm": NORM}
 
 
-Q = register(_Q(), "Q-measure", "Q_measure")
+Q = Q_measure = register(_Q(), "Q-measure", "Q_measure")
 AWP = register(_AWP())
 
 
@@ -235,7 +236,7 @@ class _P_plus(_P_measure):
         return tied.up_to_preferred(tied.view.level_index, utility)
 
 
-O = register(_O(), "O")  # the measure's name in the papers
+O = O_measure = register(_O(), "O")  # the measure's name in the papers
 P_measure = register(_P_measure())
 P_plus = register(_P_plus(), "P-plus", "Pplus")
 
