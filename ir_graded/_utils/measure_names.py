@@ -75,10 +75,12 @@ nERR nERR
 gRBP gRBP
 nDCG_JK nDCG-JK nDCG_JK
 GAP GAP
-B_pref B-pref B_pref bpref_R
-R_pref R-pref R_pref rpref_N
+B_pref B-pref B_pref
+R_pref R-pref R_pref
+- bpref_R
 - bpref_N
 - bpref_relative
+- rpref_N
 - rpref_relative
 - rpref_relative2
 NCU NCU

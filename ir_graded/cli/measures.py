@@ -9,6 +9,7 @@ import click
 from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.measures import NAMES, GradedMeasure
+from ir_graded.measures.base import SHORT_FOR
 from ir_graded.measures.classic import CLASSICS, EXAMPLES
 from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
@@ -89,7 +90,7 @@ def _other_names(measure: Measure) -> Iterator[str]:
     """Yield the other names of a measure of this package; short names with the measure they name."""
     for alias, target in NAMES.items():
         if target.NAME == measure.NAME and alias != measure.NAME:
-            yield alias + (f", short for {target!r}" if target.params or alias.startswith("NCU") else "")
+            yield alias + (f", short for {target!r}" if alias in SHORT_FOR else "")
 
 
 def _with_default(name: str, param: ParamInfo) -> str:

@@ -14,7 +14,7 @@ from ir_graded.core import segments
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import ParameterError
 
-from .base import ANSWERS, GradedMeasure, add_names, register
+from .base import ANSWERS, GradedMeasure, add_short_name, register
 from .params import IMPORTANCE, Choice, Flag, importance_weights
 from .stopping import safe_divide
 
@@ -195,5 +195,5 @@ NuggetScore = register(NuggetMeasure())
 CitationP = register(_CitationP())
 CitationR = register(_CitationR())
 for _importance in ("all", "vital", "weighted"):
-    add_names(NuggetScore(importance=_importance), f"{_importance}_score")
-    add_names(NuggetScore(importance=_importance, strict=True), f"strict_{_importance}_score")
+    add_short_name(NuggetScore, f"{_importance}_score", importance=_importance)
+    add_short_name(NuggetScore, f"strict_{_importance}_score", importance=_importance, strict=True)

@@ -155,6 +155,9 @@ REGISTRY: dict[str, GradedMeasure] = {}
 ANSWERS: dict[str, GradedMeasure] = {}
 NAMES: Mapping[str, GradedMeasure] = ChainMap(REGISTRY, ANSWERS)
 
+#: Parameters that short names such as NCUgu,BR set, as they are given, also where that is the default.
+SHORT_FOR: dict[str, dict[str, Any]] = {}
+
 #: Largest number of levels without judgments that exact bounds consider.
 _MOST_LEVELS = 100
 #: Parameters that nearly every measure takes.
@@ -615,6 +618,12 @@ def add_names(measure: Registered, *names: str) -> Registered:
             )
     measure.NAMES.update(dict.fromkeys(names, measure))
     return measure
+
+
+def add_short_name(measure: GradedMeasure, name: str, /, **params: Any) -> None:
+    """Add a name that is short for a measure with some parameters."""
+    SHORT_FOR[name] = params
+    add_names(measure(**params), name)
 
 
 def _path(measure: Measure) -> tuple[str, str]:

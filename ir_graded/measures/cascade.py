@@ -22,7 +22,7 @@ from .base import (
     ScaledMeasure,
     StopUtility,
     TiedContributions,
-    add_names,
+    add_short_name,
     register,
 )
 from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, Flag, Number
@@ -262,9 +262,9 @@ class _nERR(RankUtility, CascadeMeasure):
 
 
 EBR = register(_EBR())
-add_names(EBR(norm="ideal"), "nEBR")
+add_short_name(EBR, "nEBR", norm="ideal")
 iRBU = register(_iRBU())
-add_names(iRBU(norm="ideal"), "niRBU")
+add_short_name(iRBU, "niRBU", norm="ideal")
 nERR = register(_nERR())
 
 

@@ -13,7 +13,7 @@ from ir_graded.errors import ParameterError, short_repr
 
 # Short names need all base measures.
 from . import cascade, ncu, one_list  # noqa: F401
-from .base import GradedMeasure, Scorer, add_names
+from .base import GradedMeasure, Scorer, add_short_name
 from .classic import scorer_of
 from .classic.ties import TiedClassic, with_ranks, with_ties
 from .params import CUTOFF, Param
@@ -178,4 +178,4 @@ class ComposedMeasure(GradedMeasure):
 def add_short_names(measure: ComposedMeasure, names: Mapping[str, str] = SHORT_NAMES) -> None:
     """Register the short names of a measure with each base measure, such as D-Q."""
     for name, base in names.items():
-        add_names(measure(measure=base), f"{measure.NAME}-{name}")
+        add_short_name(measure, f"{measure.NAME}-{name}", measure=base)

@@ -15,7 +15,7 @@ from ir_graded.core.tie_means import TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 
-from .base import ScaledMeasure, StopUtility, TiedContributions, add_names, register
+from .base import ScaledMeasure, StopUtility, TiedContributions, add_short_name, register
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, NORM, ORDER, REL, WEIGHTS, Choice
 from .stopping import graded_uniform, recall_base, safe_divide, uniform
 
@@ -395,9 +395,9 @@ class _R_pref(_Preference, ScaledMeasure):
         return super().most(view) + segments.total(worse, ideal.topic, view.levels.topics)
 
 
-B_pref = register(_B_pref(), "bpref_R")
-R_pref = register(_R_pref(), "rpref_N")
-for _penalty in ("N", "relative"):
-    add_names(B_pref(penalty=_penalty), f"bpref_{_penalty}")
-for _penalty in ("relative", "relative2"):
-    add_names(R_pref(penalty=_penalty), f"rpref_{_penalty}")
+B_pref = register(_B_pref())
+R_pref = register(_R_pref())
+for _penalty in ("R", "N", "relative"):
+    add_short_name(B_pref, f"bpref_{_penalty}", penalty=_penalty)
+for _penalty in ("N", "relative", "relative2"):
+    add_short_name(R_pref, f"rpref_{_penalty}", penalty=_penalty)

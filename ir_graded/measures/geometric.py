@@ -10,7 +10,7 @@ from ir_graded.core.facets import Facet
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 
-from .base import Contributions, ExactMean, TiedContributions, add_names, register
+from .base import Contributions, ExactMean, TiedContributions, add_short_name, register
 from .composed import BASES, BaseMeasure, ComposedMeasure
 
 __all__ = ["GM"]
@@ -105,4 +105,4 @@ class _GM(ComposedMeasure):
 
 
 GM = register(_GM())
-add_names(GM(measure="AP"), "GMAP")
+add_short_name(GM, "GMAP", measure="AP")

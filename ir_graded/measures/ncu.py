@@ -13,7 +13,7 @@ from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View, Views
 from ir_graded.errors import ParameterError
 
-from .base import COMMON, BlendedUtility, StopUtility, add_names, register
+from .base import COMMON, BlendedUtility, StopUtility, add_short_name, register
 from .cascade import EBR, CascadeMeasure, RankUtility
 from .one_list import O, P_measure, P_plus, Q
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choice
@@ -218,9 +218,9 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
 
 NCU = register(_NCU())
 # The names in NTCIREVAL.
-add_names(NCU(stop="gu", beta=0), "NCUgu,P")
-add_names(NCU(stop="gu"), "NCUgu,BR")
-add_names(NCU(stop="rb", beta=0), "NCUrb,P")
-add_names(NCU(stop="rb"), "NCUrb,BR")
-add_names(NCU(stop="gu", utility="ie"), "NCUgu,IE")
-add_names(NCU(stop="rb", utility="ie"), "NCUrb,IE")
+add_short_name(NCU, "NCUgu,P", stop="gu", beta=0)
+add_short_name(NCU, "NCUgu,BR", stop="gu")
+add_short_name(NCU, "NCUrb,P", stop="rb", beta=0)
+add_short_name(NCU, "NCUrb,BR", stop="rb")
+add_short_name(NCU, "NCUgu,IE", stop="gu", utility="ie")
+add_short_name(NCU, "NCUrb,IE", stop="rb", utility="ie")

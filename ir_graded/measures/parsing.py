@@ -31,7 +31,7 @@ from ir_graded.errors import (
     short_repr,
 )
 
-from .base import NAMES, GradedMeasure
+from .base import NAMES, SHORT_FOR, GradedMeasure
 from .classic.ties import separate_ties
 from .other_names import LACKING, MEANT, TREC_ONLY
 from .params import with_floats
@@ -122,7 +122,11 @@ def _parse(text: str) -> Measure:
         params = _parameters(measure, args, at)
     except _UnreadableError as error:
         raise _cannot_read(text, name, error) from None
-    return measure(**params)
+    made = measure(**params)
+    for key, value in SHORT_FOR.get(name, {}).items():
+        if made.params.get(key) != measure.params.get(key):
+            raise ParameterError(f"{name} has {key}={value!r}, not {short_repr(params[key])}: write {made!r}")
+    return made
 
 
 def _cannot_read(text: str, name: str, error: Exception) -> MeasureSyntaxError:

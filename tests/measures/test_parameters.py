@@ -1,6 +1,7 @@
 """Parameters of measures: one canonical form, which prints and reads back; other values are rejected."""
 
 import math
+import re
 from fractions import Fraction
 
 import ir_measures
@@ -313,6 +314,29 @@ def test_aliases_take_parameters_and_cutoffs(behind, params):
         for read in (ir_measures.parse_measure(text), *ir_measures.parse_trec_measure(text)):
             assert read == expected
             assert read.params == expected.params
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("NCUgu,P(beta=1)", "NCUgu,P has beta=0, not 1: write NCU"),
+        ("NCUgu,BR(stop='rb')@3", "NCUgu,BR has stop='gu', not 'rb': write NCU(stop='rb')@3"),
+        ("NCUrb,IE(utility='br')", "NCUrb,IE has utility='ie', not 'br': write NCU(stop='rb')"),
+        ("nEBR(norm='all')", "nEBR has norm='ideal', not 'all': write EBR"),
+        ("bpref_R(penalty='N')", "bpref_R has penalty='R', not 'N': write B-pref(penalty='N')"),
+        ("D-nERR(measure='Q')", "D-nERR has measure='nERR', not 'Q': write D(measure='Q')"),
+        ("GMAP(measure='Bpref')", "GMAP has measure='AP', not 'Bpref': write GM(measure='Bpref')"),
+    ],
+)
+def test_a_short_name_with_another_value_of_its_parameters_is_rejected(text, problem):
+    for read in (ir_measures.parse_measure, ir_measures.parse_trec_measure):
+        with pytest.raises(ir_graded.ParameterError, match=f"^{re.escape(problem)}$"):
+            read(text)
+
+
+def test_a_short_name_takes_the_value_that_it_has():
+    assert ir_measures.parse_measure("NCUgu,P(beta=0, rel=2)") == NCU(beta=0, rel=2)
+    assert ir_measures.parse_measure("NCUgu,BR(beta=3)") == NCU(beta=3)
 
 
 def test_every_name_in_strings_is_tested():
