@@ -328,10 +328,13 @@ def other_names() -> str:
         if name.casefold() != measure.NAME.casefold() and measure.NAME in {*CLASSICS, GM.NAME}
     }
     here |= TREC_ONLY | MEANT
-    entries = [*here, *LACKING, *(f"{name}@10" for name in here)]
+    entries = [*here, *LACKING, *(f"{name.removesuffix('@k')}@10" for name in here)]
     entries += [name.replace("_", " ") for name in entries]
     index = [".. index::", *(f"   ! single: {entry}" for entry in dict.fromkeys(map(str.lower, entries)))]
-    cells = {name: f"``{measure}``" for name, measure in sorted(here.items(), key=itemgetter(1))}
+    cells = {
+        name: f"``{measure}{'@k' * name.endswith('@k')}``"
+        for name, measure in sorted(here.items(), key=itemgetter(1))
+    }
     cells |= {name: f"not here. {instead}" for name, instead in LACKING.items()}
     groups = groupby(cells, key=cells.__getitem__)
     rows = [(", ".join(f"``{name}``" for name in names), cell) for cell, names in groups]

@@ -33,7 +33,7 @@ from ir_graded.errors import (
 
 from .base import NAMES, SHORT_FOR, GradedMeasure
 from .classic.ties import separate_ties
-from .other_names import LACKING, MEANT, TREC_ONLY
+from .other_names import LACKING, MEANT, NOTATIONS, TREC_ONLY
 from .params import with_floats
 
 #: Number of characters of a name that are compared with names of measures.
@@ -51,40 +51,61 @@ _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 #: Names and values in their order.
 _Pairs: TypeAlias = list[tuple[Any, Any]]
 #: A name with the cutoff inside: recall_at_10, ndcg_cut_10, mrr_10.
-_NAME_AND_CUTOFF = re.compile(r"(.+?)(?:_at|_cut)?[._]([1-9][0-9]*)", re.DOTALL)
+_NAME_AND_CUTOFF = re.compile(r"(.+?)(?:_at|_cut)?[._]([0-9]+(?:\.[0-9]+)?)", re.DOTALL)
 
 
 def _parts(text: str) -> tuple[str, str]:
     """Return the name in a measure string, truncated if it is long, and the parameters and cutoff."""
     found = _NAME.match(text)
     name, rest = (found[1][:_LONGEST_NAME], found[2]) if found else (text[:_LONGEST_NAME], "")
-    inside = None if rest else _NAME_AND_CUTOFF.fullmatch(name)
+    inside = None if rest or _plain(name) in _OTHERS else _NAME_AND_CUTOFF.fullmatch(name)
     return (inside[1], f"@{inside[2]}") if inside else (name, rest)
+
+
+def _plain(name: str) -> str:
+    """Return a name in lower case, without the signs between its words."""
+    return re.sub("[-_,]", "", name.casefold())
+
+
+_LACKING = {_plain(name): instead for name, instead in LACKING.items()}
+#: The names of other programs.
+_OTHERS = {*_LACKING, *map(_plain, MEANT)}
 
 
 def _hint(text: str) -> str:
     """Return a hint on the measure that a string may mean, with a blank; empty without one."""
+    for notation, here in NOTATIONS.items():
+        text = re.sub(f"^{notation}$", here, text)
     name, rest = _parts(text)
-    if instead := LACKING.get(name.casefold()):
+    if instead := _LACKING.get(_plain(name)):
         return f"{instead}. "
-    known = _known_names()
-    outer, _, base = name.partition("-")
-    measure = known.get(outer.casefold())
-    composed = [other for other in NAMES if other.startswith(f"{measure}-")]
-    if base.casefold() in known and composed and name.casefold() not in known:
-        return f"{measure} has short names for these: {', '.join(composed)}. "
-    near = get_close_matches(name.casefold(), known, 1, _SIMILAR)
-    # The name is empty if other programs have the measure and this one lacks it.
-    if not near or not (meant := known[near[0]]):
-        return ""
-    return f"Did you mean {short_repr(meant + rest if _can_be_read(meant + rest) else meant)}? "
+    known, at = _known_names(), "@k" * rest.startswith("@")
+    # The exact name comes first: nRBP is not NRBP, and bpref is not B-pref.
+    keys = [key + end for key in (name, name.casefold(), _plain(name)) for end in (at, "")]
+    near = next((key for key in keys if key in known), None)
+    if near is None:
+        outer, _, base = name.partition("-")
+        measure = known.get(outer.casefold())
+        composed = [one for one in NAMES if one.startswith(f"{measure}-") and "measure" in NAMES[one].params]
+        if base.casefold() in known and composed:
+            return f"{measure} has short names for these: {', '.join(composed)}. "
+        near = next(iter(get_close_matches(name.casefold(), known, 1, _SIMILAR)), None)
+        if near is None:
+            return ""
+    meant = known.get(near + at, known[near])
+    together = f"{meant[:-1]},{rest[1:]}" if meant.endswith(")") and rest.startswith("(") else meant + rest
+    if _can_be_read(together):
+        return f"Did you mean {short_repr(together)}? "
+    return f"Did you mean {short_repr(meant)}? It does not take {short_repr(rest)}. "
 
 
 def _known_names() -> dict[str, str]:
     """Return the canonical name of each measure by its names in lower case, also those of other programs."""
     measures: dict[str, Measure] = {**ir_measures.measures.registry, **NAMES}
-    here = {name.casefold(): name if measure.params else measure.NAME for name, measure in measures.items()}
-    return {**MEANT, **here}
+    here = {name: name if measure.params else measure.NAME for name, measure in measures.items()}
+    names = {**MEANT, **here}
+    plain = {_plain(name): meant for name, meant in names.items()}
+    return {**plain, **{name.casefold(): meant for name, meant in names.items()}, **MEANT}
 
 
 class _UnreadableError(ValueError):
@@ -348,7 +369,7 @@ def _measures_in(text: str) -> list[Measure]:
             return [measure for piece in pieces for measure in _read_here(piece)]
         except UnknownMeasureError:
             together = "_".join(pieces)  # a name of several words, such as context precision
-            if _parts(together)[0].casefold() in LACKING.keys() | MEANT.keys():
+            if _plain(_parts(together)[0]) in _OTHERS:
                 raise _explained(together, NameError()) from None
             raise
 
@@ -373,10 +394,11 @@ def _read_here(text: str) -> list[Measure]:
 
 def _explained(text: str, error: Exception) -> GradedError:
     """Return the error for a string that cannot be read."""
-    pieces = _split(text[:_LONGEST_LIST], ",;")
+    known, name = _known_names(), _parts(text)[0].casefold()
+    is_one = "," in name and name in known  # NCUgu,P
+    pieces = [text] if is_one else _split(text[:_LONGEST_LIST], ",;")
     # A number after a comma belongs to a name of trec_eval: P_5,10.
     named = pieces not in ([], [text]) and not any(piece[0].isdigit() for piece in pieces)
-    known = _known_names()
     if named and (_can_be_read(pieces[0]) or all(_parts(piece)[0].casefold() in known for piece in pieces)):
         return MeasureSyntaxError(
             f"cannot read {short_repr(text)}: separate measures by blanks, for example 'Q nDCG@10'"
@@ -431,7 +453,7 @@ def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]
             with redirect_stdout(sys.stderr):
                 return _original_parse_trec(item)
         except ValueError:
-            if "." in (name[1] or ""):
+            if "." in (name[1] or "") and _plain(_parts(item)[0]) not in _LACKING:
                 raise MeasureSyntaxError(
                     f"cannot read {short_repr(item)}: {cut(name[1])} are not whole numbers; "
                     "write P_10 or P_5,10"

@@ -144,8 +144,9 @@ def test_the_classics_are_listed_with_their_providers():
 def test_names_of_other_programs_are_in_a_table_and_in_the_index():
     page = measure_pages.other_names()
     for name in ("mrr", "gm_map", *MEANT, *LACKING):
-        assert f"\n   ! single: {name}\n" in page
+        assert f"\n   ! single: {name.lower()}\n" in page
         assert f"``{name}``" in page.replace("MRR", "mrr")
+    assert "* - ``QMeasure@k``\n     - ``Q(norm='cutoff')@k``" in page
     for words in ("map@10", "recall@10", "hit rate", "context precision"):
         assert f"\n   ! single: {words}\n" in page
     assert "* - ``MAP``, ``average_precision``" in page

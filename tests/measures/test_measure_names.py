@@ -29,12 +29,12 @@ INSTALLED = [provider for provider in UPSTREAM.providers if provider.is_availabl
 #: Names that do not exist, and those that were meant.
 MEANT = """
 P-mesure > P-measure | p-measure > P-measure | p-measure@1000 > P-measure@1000 | q > Q | Qq > Q
-map@10 > AP@10 | ndcg@10 > nDCG@10 | mrr > RR | recall@100 > R@100 | bpref@3 > Bpref | mrr_10 > RR@10
+map@10 > AP@10 | ndcg@10 > nDCG@10 | mrr > RR | recall@100 > R@100 | b-prefs > B-pref | mrr_10 > RR@10
 hit_rate@10 > Success@10 | alpha_ndcg@10 > alpha_nDCG@10 | d-ndcg@10 > D-nDCG@10 | D#Q@10 > D#-Q@10
 ncugu,p > NCUgu,P | HR@10 > Success@10 | nDGC(dcg='exp-log2')@10 > nDCG(dcg='exp-log2')@10
 hits@5 > Success@5 | precision@10 > P@10 | mrr@10 > RR@10 | top_k_accuracy@5 > Success@5
 recip_rank@10 > RR@10 | recall_at_10 > R@10 | ndcg_cut@10 > nDCG@10 | f1 > SetF | ndcg_at_10 > nDCG@10
-F-measure > SetF | average_precision > AP | R-precision > Rprec
+F-measure > SetF | average_precision > AP | R-precision > Rprec | P-IA@10 > P_IA@10 | qmesure > Q
 """
 
 
