@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
@@ -32,7 +32,19 @@ from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
 
 from .documentation import cited, sections
-from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, ORDER, RANKS, REL, TIES, Param, format_value
+from .params import (
+    CUTOFF,
+    GAINS,
+    JUDGED_ONLY,
+    MAX_REL,
+    ORDER,
+    RANKS,
+    REL,
+    TIES,
+    LevelValues,
+    Param,
+    format_value,
+)
 from .stopping import gains_on_scale, safe_divide
 
 __all__ = ["GradedMeasure"]
@@ -330,6 +342,32 @@ class Scorer:
         return None
 
 
+def doubt_of_values(
+    name: str, values: Mapping[float, float], named: Collection[float], levels: Levels, rel: float
+) -> str:
+    """Return a sentence on a level without a given value, if a lower one has a higher value; else nothing.
+
+    Args:
+        name: measure and parameter.
+        values: value of levels; that of others is the level.
+        named: levels whose value was given.
+        levels: levels of the qrels.
+        rel: lowest level that counts.
+    """
+    found = (levels.values, levels.by_intent.levels.values, levels.highlighted_levels)
+    best = lower = -math.inf
+    for level in np.unique(np.concatenate(found)).tolist():
+        value = values.get(level, level)
+        if level >= rel and level not in named and value < best:
+            return (
+                f"{name} lacks level {level:g} of the qrels, so its value is {value:g}, less than the "
+                f"{best:g} of level {lower:g}. Name level {level:g}, too."
+            )
+        if level >= rel and value > best:
+            best, lower = value, level
+    return ""
+
+
 def check_ranks(name: str, params: Mapping[str, Any]) -> None:
     """Raise ParameterError if ranks count rows, whose order is fixed, and ``ties`` is not the default."""
     ties = params.get("ties", TIES.default)
@@ -405,6 +443,15 @@ class GradedMeasure(Scorer, Measure):
         if self.params.get("norm") == "cutoff" and "cutoff" not in self.params:
             raise ParameterError(f"{self}: norm='cutoff' needs a cutoff: for example {self}@10")
         self.validated = True
+
+    def doubt(self, levels: Levels) -> str:
+        gains = self.params.get("gains", {})
+        for name, table in self.params.items():
+            if isinstance(table, LevelValues):
+                values = {**gains, **table} if name == "stops" else table
+                if doubt := doubt_of_values(f"{self}: {name}", values, table.named, levels, self.cut.rel):
+                    return doubt
+        return super().doubt(levels)
 
     def score(self, views: Views) -> Floats:
         # Rounding can put a perfect list one ulp above the highest score.

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ir_measures.measures import Measure
 
+from ir_graded.core.levels import Levels
 from ir_graded.core.views import Cut
 from ir_graded.errors import ParameterError, short_repr
 
@@ -122,6 +123,9 @@ class ComposedMeasure(GradedMeasure):
     def base(self) -> Scorer:
         """The base measure at the cutoff of this measure."""
         return computed(at_cutoff(self["measure"], self.optional("cutoff")))
+
+    def doubt(self, levels: Levels) -> str:
+        return super().doubt(levels) or self.base.doubt(levels)
 
     def validate_params(self) -> None:
         super().validate_params()

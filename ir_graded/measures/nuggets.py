@@ -270,7 +270,7 @@ class _U(NuggetMeasure):
                 raise ParameterError(f"{self.NAME}: {name} needs of={wanted!r}, given of={of!r}")
 
     def doubt(self, levels: Levels) -> str:
-        return super().doubt(levels) if self["of"] == "nuggets" else ""
+        return super().doubt(levels) if self["of"] == "nuggets" else CharacterMeasure.doubt(self, levels)
 
     def _nuggets(self, views: Views) -> Contributions:
         rank, position = self.covered(views)

@@ -175,6 +175,12 @@ class Choice(Param):
         return str(value)
 
 
+class LevelValues(dict[Any, Any]):
+    """Values of levels; ``named`` has all levels that were given, also those with the default value."""
+
+    named: frozenset[float] = frozenset()
+
+
 class LevelTable(Param):
     """A dict from levels to finite numbers >= 0, kept sorted; ``drop_identity`` drops ``level: level``."""
 
@@ -182,7 +188,7 @@ class LevelTable(Param):
         super().__init__(dict, "a dict from levels (numbers) to finite numbers >= 0", desc, default={})
         self.drop_identity = drop_identity
 
-    def canonical(self, value: object) -> dict[int | float, int | float]:
+    def canonical(self, value: object) -> LevelValues:
         if not isinstance(value, Mapping):
             raise ValueError(self.expected)
         table = {canonical_number(level): canonical_number(weight) for level, weight in value.items()}
@@ -191,7 +197,9 @@ class LevelTable(Param):
         if max(table.values(), default=0) > LARGEST:
             raise ValueError(self.expected + _LIMIT)
         kept = {level: weight for level, weight in table.items() if not self.drop_identity or level != weight}
-        return dict(sorted(kept.items()))
+        values = LevelValues(sorted(kept.items()))
+        values.named = frozenset(getattr(value, "named", table))
+        return values
 
 
 class Importance(LevelTable):
@@ -206,7 +214,7 @@ class Importance(LevelTable):
         self.default = "all"
 
     def canonical(self, value: object) -> Any:
-        return value if isinstance(value, str) and value in self.WORDS else super().canonical(value)
+        return value if isinstance(value, str) and value in self.WORDS else dict(super().canonical(value))
 
 
 def importance_weights(importance: str | Mapping[float, float], levels: Floats) -> Floats:

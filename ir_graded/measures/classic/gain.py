@@ -13,7 +13,7 @@ from ir_graded.core.levels import Levels, Overrides
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
-from ir_graded.measures.base import Contributions, Scorer, TiedContributions
+from ir_graded.measures.base import Contributions, Scorer, TiedContributions, doubt_of_values
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
@@ -66,6 +66,10 @@ class DiscountedGain(Classic):
     def gains(self) -> Overrides:
         """Levels and their replacements, as sorted pairs."""
         return tuple(sorted((self["gains"] or {}).items()))
+
+    def doubt(self, levels: Levels) -> str:
+        gains = self["gains"] or {}
+        return doubt_of_values(f"{self.measure}: gains", gains, gains, levels, _ABOVE_0)
 
     def is_defined(self) -> bool:
         if self.exponential:
