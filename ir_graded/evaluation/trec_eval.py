@@ -7,6 +7,7 @@ in the order of ranks and of topics, not exactly as elsewhere in this package.
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,8 +35,8 @@ from ir_graded.matching.tables import match_table
 _UNJUDGED = -np.inf
 #: Smallest value of a topic in geometric means, and the constant of infAP.
 _SMALLEST = _EPSILON = 0.00001
-#: A rank below the end of every list.
-_END = 2**31
+#: A rank below the end of every list, and the highest rank in the name of a measure.
+_END, _HIGHEST = 2**31, 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -363,8 +364,15 @@ def _numbers(text: str, count: int = 0) -> Given:
     return [("", numbers)]
 
 
-def _cutoffs(text: str, kind: type, lowest: int, form: str) -> Given:
-    cutoffs = sorted({kind(number) for number in _floats(text)})
+def _rank(text: str) -> int:
+    """Return a rank as trec_eval reads it: the digits at the beginning of a number, so 1e3 is 1."""
+    digits = re.match(r"\s*([+-]?[0-9]+)", text)
+    return min(int(digits[1]), _HIGHEST) if digits else 0
+
+
+def _cutoffs(text: str, kind: Callable[[str], float], lowest: int, form: str) -> Given:
+    _floats(text)  # raises ValueError
+    cutoffs = sorted({kind(one) for one in text.split(",")})
     if cutoffs[0] < lowest or len(cutoffs) <= text.count(","):
         raise ValueError
     return [(form % cutoff, cutoff) for cutoff in cutoffs]
@@ -373,7 +381,11 @@ def _cutoffs(text: str, kind: type, lowest: int, form: str) -> Given:
 def _gains(text: str, other: str = "") -> Given:
     pairs = [one.partition("=") for one in text.split(",") if text]
     named = {name: _floats(value)[0] for name, _, value in pairs}
-    gains = {float(int(name)): gain for name, gain in named.items() if name != other}
+    levels = [name for name in named if name != other]
+    # Python also reads 1_0 and blanks around a number.
+    if not all(re.fullmatch("[+-]?[0-9]+", name) for name in levels):
+        raise ValueError
+    gains = {float(name): named[name] for name in levels}
     if min(gains, default=0) < 0 or len(gains) + (other in named) < len(pairs):
         raise ValueError
     overrides = tuple(sorted(gains.items()))
@@ -422,8 +434,7 @@ def _all_relevant(run: Lists, values: Floats) -> float:
 
 _count = partial(Measure, overall=lambda _, values: _sum(values), form="%d")
 _geometric = partial(Measure, overall=lambda _, values: math.exp(_sum(values) / values.size), by_topic=False)
-# As in trec_eval, decimals of ranks are cut off.
-_ranks = partial(_cutoffs, kind=int, lowest=1, form="_%d")
+_ranks = partial(_cutoffs, kind=_rank, lowest=1, form="_%d")
 _shares = partial(_cutoffs, kind=float, lowest=0, form="_%.2f")
 _persistence = partial(_gains, other="p")
 _DEPTHS: Final = (_ranks, "5,10,15,20,30,100,200,500,1000")

@@ -190,6 +190,24 @@ def test_first_parameters_of_a_name_count(command):
     assert not {"P_5", "P_9"} & set(found)
 
 
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        *(
+            ("P.1e3", "P_1"),
+            ("success.2e1", "success_2"),
+            ("map_cut.3e5", "map_cut_3"),
+            ("unj.1e-1", "unj_1"),
+        ),
+        *(("P.2.9", "P_2"), ("P. +007", "P_7"), ("P.9007199254740993", "P_9007199254740993")),
+        ("P.99999999999999999999", "P_9223372036854775807"),
+        ("iprec_at_recall.1e-1", "iprec_at_recall_0.10"),
+    ],
+)
+def test_ranks_are_read_as_trec_eval_reads_them(command, given, name):
+    assert [*printed(command(QRELS, RUN, options=["-m", given]))] == [name]
+
+
 def test_sets_of_names():
     assert [one.name for one in MEASURES] == reference.ORDER
     assert {name: sorted(of) for name, of in GROUPS.items()} == {
@@ -212,12 +230,17 @@ def test_sets_of_names():
         ("P.0,5", ["P: cannot read"]),
         ("P.5,5", ["P: cannot read"]),
         ("P.1e400", ["P: cannot read"]),
+        ("P.1e3,1", ["P: cannot read"]),
+        ("P..5", ["P: cannot read"]),
         ("iprec_at_recall.-1", ["iprec_at_recall: cannot read"]),
         ("utility.1,2", ["utility: cannot read the parameters '1,2'; expected 1,-1,0,0"]),
         ("set_F.nan", ["set_F: cannot read"]),
         ("ndcg.1", ["ndcg: cannot read the parameters '1'; expected 1=3.5,2=9"]),
         ("ndcg.1=2,1=3", ["ndcg: cannot read"]),
         ("ndcg.-1=2", ["ndcg: cannot read"]),
+        ("ndcg.1_0=2", ["ndcg: cannot read"]),
+        ("ndcg. 1=2", ["ndcg: cannot read"]),
+        ("ndcg.1.5=2", ["ndcg: cannot read"]),
         ("ndcg.p=0.5", ["ndcg: cannot read"]),
         ("rbp.q=0.5", ["rbp: cannot read"]),
     ],
