@@ -1,5 +1,7 @@
 """Disagreements on topics: without relevant documents, on one side only, and their names."""
 
+from statistics import fmean
+
 import ir_measures
 import pandas as pd
 import pytrec_eval
@@ -70,6 +72,24 @@ def _():
     return float(ir_graded.evaluate(Judged, qrels, run).matrix("Judged")["run"]["1"]), by(
         "judged", Judged, qrels, run
     )
+
+
+def gdeval_mean(qrels, run):
+    """Return the mean ERR@20 of the topics that gdeval prints: the copy in ir-measures prints no means."""
+    evaluator = ir_measures.providers.registry["gdeval"].evaluator([ERR @ 20], qrels)
+    # iter_calc would add a zero for each of the other topics.
+    return fmean(metric.value for metric in evaluator._iter_calc(run))
+
+
+@case("gdeval: mean where a topic has no relevant document", missing=PERL)
+def _():
+    qrels, run = {"1": {"a": 1}, "2": {"b": 0}}, {"1": {"a": 1.0}, "2": {"b": 1.0}}
+    return mean(ERR @ 20, qrels, run), gdeval_mean(qrels, run)
+
+
+@case("gdeval: mean where the run lacks a topic", missing=PERL)
+def _():
+    return mean(ERR @ 20, *LACKING), gdeval_mean(*LACKING)
 
 
 @case("gdeval: topics a-1 and b-1", missing=PERL)
