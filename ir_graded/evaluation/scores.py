@@ -33,7 +33,7 @@ from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 
-from .coverage import Coverage
+from .coverage import Coverage, warn_caller
 from .signature import Origin, Signature, versions
 from .tables import DIGITS, table
 
@@ -283,13 +283,18 @@ class Scores:
                 ``model_meta.json``, else that of its folder.
             measures: nDCG, AP, R, P, RR or Success with a cutoff that MTEB wrote, such as nDCG@10.
             split: the split. Subsets, such as languages, of a task are averaged, as in MTEB.
-            tasks: names of the tasks to read; None for all.
+            tasks: names of the tasks to read; None for all that have the split and the measures, such as
+                tasks of retrieval but not of classification.
 
         Raises:
             InputError: there are no results, a task is missing for a model, or the subsets of a task differ
                 between models.
-            FileFormatError: a file lacks the split or a measure, or a mean is not a number from 0 to 1.
+            FileFormatError: a file of a named task, or of a task that another model has, lacks the split or a
+                measure; a mean is not a number from 0 to 1.
             ParameterError: MTEB does not write this measure.
+
+        Warns:
+            CoverageWarning: tasks without the split or a measure are left out.
 
         Example:
             >>> import json, pathlib, tempfile
@@ -307,8 +312,10 @@ class Scores:
         """
         import pandas as pd
 
-        wanted = read_measures(measures)
-        return cls.from_frame(pd.DataFrame(means_of_mteb(folder, wanted, split, tasks)))
+        rows, note = means_of_mteb(folder, read_measures(measures), split, tasks)
+        if note:
+            warn_caller(note)
+        return cls.from_frame(pd.DataFrame(rows))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per score: columns run, query_id, measure (its printed name), value."""

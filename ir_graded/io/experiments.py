@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
@@ -221,60 +221,68 @@ def predictions(content: Mapping[str, Any], path: str) -> Any:
 
 def means_of_mteb(
     folder: str | os.PathLike[str], measures: Iterable[Any], split: str, tasks: Iterable[str] | None
-) -> list[dict[str, Any]]:
-    """Return a row per model, task and measure, from the results of MTEB in a folder and those below it."""
+) -> tuple[list[dict[str, Any]], str]:
+    """Return a row per model, task and measure, from the results of MTEB in a folder and those below it.
+
+    The second value is a sentence on tasks that are left out, because their results lack the split or a
+    measure; empty without any. Named tasks are not left out.
+    """
     keys = {measure: _key_of_mteb(measure) for measure in measures}
-    wanted = {tasks} if isinstance(tasks, str) else {*(tasks or ())}
+    wanted = {tasks} if isinstance(tasks, str) else None if tasks is None else {*tasks}
     rows: list[dict[str, Any]] = []
     of_place: dict[Path, set[str]] = {}
     first: dict[str, tuple[Path, list[Mapping[str, Any]]]] = {}
-    known: set[str] = set()
-    for file, content in _results_of_mteb(Path(folder)):
-        task = content["task_name"]
-        known.add(task)
-        if tasks is not None and task not in wanted:
+    left_out: dict[str, FileFormatError] = {}
+    for file, content in _results_of_mteb(Path(folder), wanted):
+        task, found = content["task_name"], of_place.setdefault(file.parent, set())
+        try:
+            subsets = _subsets_of_mteb(file, content["scores"], split, keys)
+        except _LacksMeasureError as error:
+            left_out.setdefault(task, error)
             continue
-        subsets = _subsets_of_mteb(file, content["scores"], split)
+        found.add(task)
         _check_same_subsets(task, first.setdefault(task, (file, subsets)), (file, subsets))
-        of_place.setdefault(file.parent, set()).add(task)
         for measure, key in keys.items():
-            if any(key not in subset for subset in subsets):
-                raise FileFormatError(f"{file}: no {key} (for {measure}); choose tasks= or other measures")
             value = sum(_mean_in(file, split, subset, key) for subset in subsets) / len(subsets)
             rows.append({"run": file.parent, "query_id": task, "measure": measure, "value": value})
-    if not known:
-        raise InputError(f"{os.fspath(folder)}: no results of MTEB (JSON with task_name and scores)")
-    if unknown := sorted(map(str, wanted - known)):
-        raise InputError(
-            f"{os.fspath(folder)}: no results of MTEB for tasks={format_ids(unknown)}; there are results of "
-            f"{', '.join(map(repr, sorted(known)))}"
-        )
-    if not rows:
-        raise ParameterError("tasks=[] names no task; leave it out for all tasks")
-    every = wanted.union(*of_place.values())
+    every = {*first, *(wanted or ())}
+    for task, reason in left_out.items():
+        if task in every or not every:
+            raise reason
     for place, found in of_place.items():
         if lacking := sorted(every - found):
             raise InputError(
                 f"{place}: no result of {format_ids(lacking)}; give tasks= with those that all models have"
             )
     models = _models([*of_place], Path(folder))
-    return [{**row, "run": models[row["run"]]} for row in rows]
+    note = (
+        f"{len(left_out)} of {len(left_out) + len(first)} tasks are left out, because their results lack the "
+        f"split {split!r} or {' or '.join(keys.values())}: {format_ids(sorted(left_out))}"
+    )
+    return [{**row, "run": models[row["run"]]} for row in rows], note if left_out else ""
 
 
-def _subsets_of_mteb(file: Path, scores: Any, split: str) -> list[Mapping[str, Any]]:
-    """Return the subsets of a split."""
+class _LacksMeasureError(FileFormatError):
+    """Results of MTEB lack a split or a measure, as those of classification lack nDCG."""
+
+
+def _subsets_of_mteb(file: Path, scores: Any, split: str, keys: Mapping[Any, str]) -> list[Mapping[str, Any]]:
+    """Return the subsets of a split. Raises _LacksMeasureError without the split or one of the measures."""
     if not isinstance(scores, Mapping):
         raise FileFormatError(
             f"{file}: scores is {_json(scores)}; expected an object with splits such as 'test'"
         )
     if split not in scores:
-        raise FileFormatError(f"{file}: no split {split!r}, only {format_ids([*scores])}")
+        raise _LacksMeasureError(f"{file}: no split {split!r}, only {format_ids([*scores])}")
     subsets = scores[split]
     if not isinstance(subsets, list) or not subsets or not all(isinstance(one, Mapping) for one in subsets):
         raise FileFormatError(
             f"{file}: split {split!r} is {_json(subsets)}; expected a list with an object for each subset; "
             "evaluate the task again, or leave it out with tasks="
         )
+    for measure, key in keys.items():
+        if any(key not in subset for subset in subsets):
+            raise _LacksMeasureError(f"{file}: no {key} (for {measure}); choose tasks= or other measures")
     return subsets
 
 
@@ -301,26 +309,57 @@ def _mean_in(file: Path, split: str, subset: Mapping[str, Any], key: str) -> flo
     )
 
 
+def _json_in(file: Path) -> Any:
+    """Return what a file of JSON holds."""
+    try:
+        return json.loads(file.read_bytes())
+    except ValueError as error:
+        raise FileFormatError(f"{file}: not JSON: {error}") from None
+
+
 def _json(value: Any) -> str:
     """Return a value as JSON for a message."""
     return shortened(json.dumps(value))[1:-1]
 
 
-def _results_of_mteb(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the files of results in a folder and below it, and what they hold."""
+def _results_of_mteb(folder: Path, wanted: Collection[str] | None) -> list[tuple[Path, Mapping[str, Any]]]:
+    """Return the files with results of the wanted tasks in a folder and below it, and what they hold.
+
+    Files with the names of other tasks need not be readable.
+    """
+    if wanted is not None and not wanted:
+        raise ParameterError("tasks=[] names no task; leave it out for all tasks")
+    found = []
     for file in sorted(folder.rglob("*.json")):
         try:
-            content = json.loads(file.read_bytes())
-        except ValueError as error:
-            raise FileFormatError(f"{file}: not JSON: {error}") from None
-        if isinstance(content, Mapping) and "mteb_dataset_name" in content:
-            raise FileFormatError(f"{file}: results of MTEB before 1.11; let its TaskResult save them again")
-        if isinstance(content, Mapping) and {"task_name", "scores"} <= {*content}:
-            if not isinstance(content["task_name"], str):
-                raise FileFormatError(
-                    f"{file}: task_name is {_json(content['task_name'])}; expected a string"
-                )
-            yield file, content
+            found.append((file, _content_of_mteb(file)))
+        except FileFormatError:
+            if wanted is None or file.stem in wanted:
+                raise
+    results = [(file, content) for file, content in found if content is not None]
+    known = {content["task_name"] for _, content in results}
+    if not known:
+        raise InputError(f"{folder}: no results of MTEB (JSON with task_name and scores)")
+    if wanted is None:
+        return results
+    if unknown := sorted(map(str, {*wanted} - known)):
+        raise InputError(
+            f"{folder}: no results of MTEB for tasks={format_ids(unknown)}; there are results of "
+            f"{', '.join(map(repr, sorted(known)))}"
+        )
+    return [(file, content) for file, content in results if content["task_name"] in wanted]
+
+
+def _content_of_mteb(file: Path) -> Mapping[str, Any] | None:
+    """Return what a file of results holds; None for other files."""
+    content = _json_in(file)
+    if isinstance(content, Mapping) and "mteb_dataset_name" in content:
+        raise FileFormatError(f"{file}: results of MTEB before 1.11; let its TaskResult save them again")
+    if not isinstance(content, Mapping) or not {"task_name", "scores"} <= {*content}:
+        return None
+    if not isinstance(content["task_name"], str):
+        raise FileFormatError(f"{file}: task_name is {_json(content['task_name'])}; expected a string")
+    return content
 
 
 def _models(places: list[Path], folder: Path) -> dict[Path, str]:
@@ -338,7 +377,7 @@ def _name_in(file: Path) -> Any:
     """Return the name of the model in a file; None without one."""
     if not file.exists():
         return None
-    content = json.loads(file.read_bytes())
+    content = _json_in(file)
     if not isinstance(content, Mapping):
         raise FileFormatError(
             f"{file}: the file holds {_json(content)}; expected an object with the key name"

@@ -307,6 +307,48 @@ def test_wrong_results_of_mteb_are_rejected(results):
         Scores.from_mteb(results)
 
 
+def test_tasks_without_the_measure_or_the_split_are_left_out_with_a_warning(results):
+    for model in ("small", "large"):
+        folder = results / f"org__{model}" / "abc"
+        result(folder, "Banking77", [{"hf_subset": "default", "accuracy": 0.7, "main_score": 0.7}])
+        result(folder, "Rerank", [means_of(0.5), {"hf_subset": "de", "main_score": 0.7}])
+        result(folder, "MSMARCO", [means_of(0.5)], split="dev")
+    # The subsets of a task that is left out may differ between models.
+    result(results / "org__large" / "abc", "Banking77", [{"hf_subset": "en", "accuracy": 0.7}])
+    message = (
+        "^3 of 6 tasks are left out, because their results lack the split 'test' or ndcg_at_10: 'Banking77', "
+        "'MSMARCO', 'Rerank'$"
+    )
+    with pytest.warns(CoverageWarning, match=message) as warned:
+        found = Scores.from_mteb(results)
+    assert warned[0].filename == __file__
+    assert found.query_ids == ("NFCorpus", "SciFact", "XPQA")
+    with pytest.warns(CoverageWarning, match=r"^5 of 6 tasks .* lack the split 'dev'"):
+        assert Scores.from_mteb(results, split="dev").query_ids == ("MSMARCO",)
+    with pytest.raises(FileFormatError, match=r"large.abc.Banking77.json: no ndcg_at_10 \(for nDCG@10\)"):
+        Scores.from_mteb(results, tasks=["SciFact", "Banking77"])
+
+
+def test_a_task_without_the_measure_for_some_models_is_rejected(results):
+    result(results / "new", "Banking77", [{"hf_subset": "default", "main_score": 0.7}])
+    with pytest.raises(InputError, match=r"new: no result of 'NFCorpus', 'SciFact', 'XPQA'; give tasks="):
+        Scores.from_mteb(results)
+    result(results / "org__small" / "abc", "SciFact", [{"hf_subset": "default", "main_score": 0.7}])
+    with pytest.raises(FileFormatError, match=r"small.abc.SciFact.json: no ndcg_at_10 \(for nDCG@10\)"):
+        Scores.from_mteb(results)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", '{"mteb_dataset_name": "Old"}', '{"task_name": 1, "scores": {}}', "\u00e9"]
+)
+def test_files_of_other_tasks_need_not_be_readable(results, content):
+    (results / "org__large" / "abc" / "Other.json").write_text(content, encoding="latin-1")
+    assert Scores.from_mteb(results, tasks=["SciFact"]).query_ids == ("SciFact",)
+    for tasks in (None, ["Other"]):
+        with pytest.raises(FileFormatError, match=r"Other.json: "):
+            Scores.from_mteb(results, tasks=tasks)
+
+
 @pytest.mark.parametrize(
     ("value", "printed"),
     [
@@ -366,6 +408,10 @@ def test_a_file_of_a_model_of_another_shape_is_rejected(results):
     written(results / "org__small" / "abc", "model_meta.json", None)
     with pytest.raises(FileFormatError, match=r"model_meta.json: the file holds null; expected an object"):
         Scores.from_mteb(results)
+    (results / "org__small" / "abc" / "model_meta.json").write_text("{")
+    for tasks in (None, ["SciFact"]):
+        with pytest.raises(FileFormatError, match=r"model_meta.json: not JSON"):
+            Scores.from_mteb(results, tasks=tasks)
 
 
 def test_the_command_line_reads_folders_and_predictions(capsys):
