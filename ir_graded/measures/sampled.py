@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from .params import BETA, GAINS, REL, Number
 
 __all__ = ["infNDCG", "infQ", "xinfAP"]
 
-#: The list of infNDCG, as in sample_eval.pl: documents below this rank do not count.
+#: The last rank of the list, as in NIST's sample_eval.pl: documents below it do not count.
 _DEPTH = 1000
 #: Digits of an estimated number of documents before it is rounded: sums of N/n have rounding errors.
 _DIGITS = 9
@@ -28,7 +29,10 @@ _WHY_NO_EXCHANGE = "a document judged not relevant lowers the estimate for its s
 
 
 class SampledMeasure(GradedMeasure):
-    """A measure that weights the judged documents of a stratum by N/n; without strata, a topic is one."""
+    """A measure that weights the judged documents of a stratum by N/n; without strata, a topic is one.
+
+    The list ends at rank 1000.
+    """
 
     USES = (STRATUM_OR_ITERATION, INCLUSION)
     ESTIMATES = True
@@ -36,6 +40,10 @@ class SampledMeasure(GradedMeasure):
     lowest_level = -np.inf
     #: Smoothing of the share of relevant documents among those judged.
     EPSILON: ClassVar[float] = 0.00001
+
+    @property
+    def cut(self) -> Cut:
+        return replace(super().cut, cutoff=_DEPTH)
 
     def weight(self, view: View) -> Floats:
         """Return N/n of the stratum of each document."""
@@ -60,7 +68,7 @@ class SampledMeasure(GradedMeasure):
         It is the sum over strata of ``N (V + e) / (n + 3e)`` with their N documents and n judged ones above,
         and the sum V of ``worth``, the worth of each relevant document retrieved.
         """
-        view, pool, e = views[self.cut], views[Cut(rel=-np.inf)], self.EPSILON
+        view, pool, e = views[self.cut], views[Cut(-np.inf, cutoff=_DEPTH)], self.EPSILON
         relevant = np.flatnonzero(pool.level >= self.cut.rel)
         worths = np.zeros(pool.n.size)
         worths[relevant] = worth
@@ -82,8 +90,9 @@ class _xinfAP(SampledMeasure):
     ``xinfAP = 1/R^ * sum over relevant ranks n of N_h/n_h * 1/n * (1 + sum over strata i with N_i(n) > 0 of
     N_i(n) (R_i(n) + e) / (n_i(n) + 3e))``, where h is the stratum of the document at n. Stratum i has N_i
     documents in the pool, of which n_i were judged; N_i(n), n_i(n) and R_i(n) of these, of the judged ones
-    and of the relevant ones are above rank n. R^ is the sum over strata of N_i/n_i R_i, and e is 0.00001. In
-    [0, 1]; 0 without a relevant document. Levels below 0 are documents of the pool that were not judged.
+    and of the relevant ones are above rank n. R^ is the sum over strata of N_i/n_i R_i, and e is 0.00001. The
+    list ends at rank 1000, as in NIST's program. In [0, 1]; 0 without a relevant document. Levels below 0 are
+    documents of the pool that were not judged.
 
     Formula:
         \mathrm{xinfAP} = \frac{1}{\hat{R}} \sum_{n \in \mathcal{N}} w(n)\, \frac{1 + S(n)}{n}
@@ -153,7 +162,7 @@ class _infQ(_xinfAP):
     of N_i(n) (V_i(n) + e) / (n_i(n) + 3e)) / (n + beta cg*(n))``, in the symbols of ``xinfAP``. V_i(n) is the
     sum of 1 + beta g over the relevant documents of stratum i above n. The ideal list of cg* has as many
     documents of each gain as the weights N_i/n_i of the judged ones add up to. It can exceed 1, if few of the
-    documents above were judged. In [0, inf).
+    documents above were judged. In [0, inf). The list ends at rank 1000, so that infQ with beta=0 is xinfAP.
 
     Formula:
         \mathrm{infQ} = \frac{1}{\hat{R}} \sum_{n \in \mathcal{N}} w(n)\, \mathrm{U}(n)
@@ -162,7 +171,7 @@ class _infQ(_xinfAP):
         S(n) = \sum_{i} N_{i}(n) \frac{V_{i}(n) + e}{n_{i}(n) + 3 e}
 
     Use it as ``xinfAP``, if better documents matter more. If all documents of the pool were judged, it is
-    ``Q`` up to the smoothing.
+    ``Q@1000`` up to the smoothing.
 
     Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
@@ -277,10 +286,6 @@ class _infNDCG(SampledMeasure):
         of = strata.of[pool.document]
         N, n = (segments.count(some, strata.N.size)[stratum] for some in (of, of[pool.level >= 0]))
         return np.asarray(N / n)
-
-    @property
-    def cut(self) -> Cut:
-        return Cut(cutoff=_DEPTH)
 
     def ideal(self, levels: Levels) -> Floats:
         """Return DCG of the ideal list of each topic."""

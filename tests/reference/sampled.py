@@ -51,7 +51,7 @@ def inf_q(  # the measure's parameters
     R = sum(f[strata[doc]] for doc in gain)
     worth = {doc: 1 + beta * g for doc, g in gain.items()}
     total = 0.0
-    for rank, doc in enumerate(ranking, start=1):
+    for rank, doc in enumerate(ranking[:DEPTH], start=1):
         if doc not in gain:
             continue
         found = worth[doc] + _expected(levels, strata, ranking[: rank - 1], worth)

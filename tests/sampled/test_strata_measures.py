@@ -148,6 +148,29 @@ def test_topics_keep_their_zeros():
     )
 
 
+@pytest.mark.parametrize("measure", [xinfAP, infQ, infNDCG])
+def test_the_list_ends_at_rank_1000(measure):
+    """NIST's program prints .5 as xinfAP of a and b at ranks 1 and 1,001."""
+    rows, others = [("a", "1", 1), ("b", "1", 1), ("u", "1", -1)], [f"x{at}" for at in range(999)]
+    below, only = scores([measure], rows, ["a", *others, "b"]), scores([measure], rows, ["a"])
+    assert below == only
+    assert below < scores([measure], rows, ["a", *others[1:], "b"])
+    found = scores([xinfAP, infQ(beta=0)], rows[:2], ["a", *others, "b"])
+    assert found.tolist() == [0.5, 0.5]
+
+
+def test_documents_below_rank_1000_add_nothing_to_those_above():
+    rows = [("a", "1", 1), ("b", "2", 1), ("c", "1", -1), ("d", "2", 0)]
+    ranking = ["c", "a", *(f"x{at}" for at in range(997)), "b"]
+    args = {doc: level for doc, _, level in rows}, {doc: stratum for doc, stratum, _ in rows}
+    for rest in ([], ["d"], ["y", "d"]):
+        found = scores([xinfAP, infQ, infNDCG], rows, [*ranking, *rest])
+        expected = [
+            f(*args, [*ranking, *rest]) for f in (reference.xinf_ap, reference.inf_q, reference.inf_ndcg)
+        ]
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
 def test_infndcg_looks_at_1000_documents_and_may_exceed_1():
     rows = [("a", "1", 1), ("u", "1", -1), ("b", "1", -2)]
     first = ["a", *(f"x{at}" for at in range(997))]
@@ -158,7 +181,7 @@ def test_infndcg_looks_at_1000_documents_and_may_exceed_1():
     assert scores([infNDCG], rows, [*first, "y", "u", "b"])[0] == pytest.approx(2 / ideal)
     assert scores([infNDCG], rows, [*rest[:998], "y", "z", "b", "u"])[0] == pytest.approx(1 / ideal)
     below = [*first[1:], "x", "y", "z", "a"]
-    assert scores([infNDCG, xinfAP], rows, below).tolist() == [0.0, pytest.approx(1 / 1001)]
+    assert scores([infNDCG, xinfAP], rows, below).tolist() == [0.0, 0.0]
 
 
 def test_an_estimated_half_document_is_rounded_up():
