@@ -34,6 +34,7 @@ from ir_graded.meta.differences import (
     Differences,
     NothingToLoseWarning,
     differences,
+    names_of_side,
     p_text,
 )
 from ir_graded.meta.minima import BELOW_MINIMUM, Minima, minima
@@ -60,16 +61,22 @@ _Found = TypeVar("_Found", "Differences", "Minima")
 
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
-_VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p", "p_corrected"]
+_VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p_loss", "p_loss_corrected"]
 _DETAILS = ["minimum_detectable", "judged", "baseline_judged", "minimum"]
 #: Values that comments leave out.
-_MINOR = {"p", "minimum_detectable"}
+_MINOR = {"p_loss", "minimum_detectable"}
 #: Largest size of a comment on GitHub, most rows and slices in one, and characters of a note.
 _LARGEST_COMMENT, _MOST_ROWS, _MOST_SLICES, _LONGEST_NOTE = 65_536, 50, 10, 2_000
 #: Most decimal places of a mean, which are rounded to 12 before they are compared with a minimum.
 _MOST_PLACES = 12
 #: All verdicts in the order of a comment.
 _BY_CONCERN = (*FAILING, "inconclusive", "not worse", "equivalent", "better", *VERDICTS[-2:])
+
+
+def _frame(found: Differences | Minima) -> pd.DataFrame:
+    """Return the rows of a result, with p-values named by the side that was tested."""
+    frame = found.to_frame()
+    return frame if isinstance(found, Minima) else frame.rename(columns=names_of_side(found.alternative))
 
 
 def _counted(verdicts: Iterable[str]) -> str:
@@ -148,7 +155,7 @@ def _apart(row: Mapping[Any, Any], digits: int) -> int:
 
 
 def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
-    frame, labels = _columns(found.to_frame(), digits)
+    frame, labels = _columns(_frame(found), digits)
     said = " ".join(filter(None, [_summary(found), _tested(found, digits)]))
     table = frame_text(frame, labels, "table", digits)
     return "\n\n".join([table, *map(printable, (said, *found.notes))])
@@ -156,14 +163,14 @@ def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
 
 def _csv(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     """Return the rows of the table; p-values are not rounded, as no p-value is 0."""
-    frame, labels = _columns(found.to_frame(), digits)
+    frame, labels = _columns(_frame(found), digits)
     exact = {name: frame[name].map(lambda p: repr(float(p))) for name in P_VALUES if name in frame}
     return frame_text(frame.assign(**exact), labels, "csv", digits)
 
 
 def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     """Return a comment for a pull request: the worst verdict, the table by concern, and how it was tested."""
-    frame, labels = _columns(found.to_frame(), digits, _MINOR)
+    frame, labels = _columns(_frame(found), digits, _MINOR)
     frame = frame.sort_values("verdict", key=lambda names: names.map(_BY_CONCERN.index), kind="stable")
     head = f"**{frame['verdict'].iloc[0].capitalize()}**: {in_markdown(_summary(found))}"
     said = [_tested(found, digits, 1 + _MOST_SLICES), *found.notes]
@@ -186,7 +193,7 @@ def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> s
 
 def _json(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     rows = []
-    for row in found.to_frame().to_dict("records"):
+    for row in _frame(found).to_dict("records"):
         # No p-value is 0, so it is not rounded.
         places = dict.fromkeys(("mean", "minimum"), _apart(row, digits)) | dict.fromkeys(P_VALUES, -1)
         plain = {str(name): _plain(value, places.get(str(name), digits)) for name, value in row.items()}
@@ -207,7 +214,7 @@ def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
     """Return JUnit XML with a test case per comparison, which fails by its verdict."""
     suite = ET.Element("testsuite", name="ir_graded compare", tests=str(len(found.verdict)), errors="0")
     suite.set("failures", str(sum(verdict in failing for verdict in found.verdict)))
-    for row in found.to_frame().to_dict("records"):
+    for row in _frame(found).to_dict("records"):
         name = printable(f"{row['measure']} on {row.get('slice', ALL_TOPICS)}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
         more = {name: _apart(row, digits) for name in ("mean", "minimum")}
@@ -225,7 +232,7 @@ def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
                 messages.append(f"mean {row['mean']:.10g} below minimum {row['minimum']:.10g}")
             if row["verdict"] != BELOW_MINIMUM[1]:
                 against = f"{values['difference']} against {row['baseline']}"
-                messages.append(f"{against}, corrected p {p_text(row['p_corrected'])}")
+                messages.append(f"{against}, corrected p {p_text(row['p_loss_corrected'])}")
             message = "; ".join(messages)
             ET.SubElement(case, "failure", message=printable(message), type=row["verdict"]).text = said
         else:

@@ -54,9 +54,10 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
 
     A topic that is missing from a run scores 0. The result is that of ``meta.differences`` with
     ``alternative='less'`` and ``family='all'``, so all tests of a call are corrected together, and all
-    intervals have the confidence 1 - 2 alpha, by default 90%. ``judged`` and ``baseline_judged`` of the
-    result are the mean shares of judged documents, as 1 minus the share of ``unjudged``; where they differ by
-    .01 or more, ``notes`` names measures that leave unjudged documents out.
+    intervals have the confidence 1 - 2 alpha, by default 90%. Its ``p`` and ``p_corrected`` are those of a
+    loss, also of a run that is better. ``judged`` and ``baseline_judged`` of the result are the mean shares
+    of judged documents, as 1 minus the share of ``unjudged``; where they differ by .01 or more, ``notes``
+    names measures that leave unjudged documents out.
 
     Args:
         measures: as for ``evaluate``; higher scores of each must be better, unlike those of NumRel.
@@ -101,10 +102,10 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         >>> found = ir_graded.compare_runs(["nDCG@10"], covid.qrels, best, runs, tolerance=0.005)
         >>> found.passed
         False
-        >>> found.to_frame()[["run", "difference", "p_corrected", "verdict"]].round(3)
-                     run  difference  p_corrected    verdict
-        0     BBGhelani1       0.061        0.937  not worse
-        1  bm25_baseline      -0.185        0.000      worse
+        >>> found.to_frame()[["run", "difference", "low", "verdict"]].round(3)
+                     run  difference    low    verdict
+        0     BBGhelani1       0.061 -0.005  not worse
+        1  bm25_baseline      -0.185 -0.261      worse
     """
     read = in_order(read_measures(measures), ties, ranks)
     check_higher_is_better(read)

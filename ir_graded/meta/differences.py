@@ -48,6 +48,14 @@ def p_text(p: float) -> str:
     return "<.001" if p < 0.001 else f"{p:.3f}"  # noqa: PLR2004
 
 
+def names_of_side(alternative: str) -> dict[str, str]:
+    """Return names for the p-values of a one-sided test beside its verdicts, which are of both sides."""
+    side = {"less": "loss", "greater": "gain"}.get(alternative)
+    if side is None:
+        return {}
+    return {"p": f"p_{side}", "p_corrected": f"p_{side}_corrected", "significant": f"significant_{side}"}
+
+
 class NothingToLoseWarning(CoverageWarning):
     """Warning that no run can be worse, because the baseline scores no more than the tolerance."""
 
@@ -72,7 +80,8 @@ class Differences(Result):
         baseline_mean: mean score of the baseline over the same topics.
         difference: mean of "run - baseline".
         se: standard error of the difference.
-        p: p-values of the single tests.
+        p: p-values of the alternative, of single tests. Where verdicts are printed beside them, those of a
+            one-sided test are named ``p_loss`` or ``p_gain``.
         p_corrected: p-values corrected for the family.
         verdict: ``worse``, ``better``, ``equivalent``, ``not worse`` or ``inconclusive``; with a minimum also
             ``below minimum`` or ``worse and below minimum``.
@@ -236,7 +245,8 @@ class Differences(Result):
     def _printed(self) -> pd.DataFrame:
         several = [*dict.fromkeys(self.slice)] != [ALL_TOPICS]
         frame = self.to_frame()[[*(["slice"] if several else []), *self._SHOWN]]
-        return frame.assign(p_corrected=frame["p_corrected"].map(p_text))
+        frame = frame.assign(p_corrected=frame["p_corrected"].map(p_text))
+        return frame.rename(columns=names_of_side(self.alternative))
 
 
 @statistic(alternative=ALTERNATIVES, test=TESTS, correction=CORRECTIONS, family=_FAMILIES)

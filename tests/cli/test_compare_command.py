@@ -115,6 +115,30 @@ def test_table_shows_p_values_with_three_decimals(compare):
     assert [line.split()[7:9] for line in out.splitlines()[2:4]] == [["<.001", "<.001"], ["0.573", "0.573"]]
 
 
+@pytest.mark.parametrize("output", ["table", "csv", "markdown", "json", "junit"])
+@pytest.mark.parametrize("command", ["compare", "answers"])
+def test_p_values_beside_a_gain_are_named_as_those_of_a_loss(capsys, folder, command, output):
+    given = ("qrels.txt", "old.run", "better.run", "-m", "RR")
+    if command == "answers":
+        labels = {"good": lambda topic: topic > 0, "poor": lambda topic: topic % 4 == 0}
+        lines = [
+            {
+                "qid": str(topic),
+                "run_id": run,
+                "nuggets": [{"text": "a", "importance": "vital", "assignment": one}],
+            }
+            for run, is_supported in labels.items()
+            for topic in range(TOPICS)
+            for one in ["support" if is_supported(topic) else "not_support"]
+        ]
+        (folder / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        given = ("answers.jsonl", "--baseline", "poor", "-m", "vital_score")
+    text = run_command(capsys, command, *given, "-o", output)[1].replace("\\", "")
+    assert "better" in text
+    assert "p_loss_corrected" in text
+    assert not re.search(r"\bp\b|\bp_corrected\b|\bsignificant\b", text)
+
+
 def test_an_undefined_minimum_detectable_is_explained(compare):
     _, out, _ = compare("same.run", "-m", "RR")
     assert out.splitlines()[-1].endswith(
@@ -548,7 +572,7 @@ def test_csv_has_the_rows_of_the_table_and_exact_p_values(compare):
     for row, line, found in zip(rows, lines, of_json, strict=True):
         named = dict(zip(header, row, strict=True))
         assert [named[name] for name in ("run", "measure", "mean")] == [line.split()[at] for at in (0, 1, 3)]
-        assert (float(named["p"]), named["verdict"]) == (found["p"], found["verdict"])
+        assert (float(named["p_loss"]), named["verdict"]) == (found["p_loss"], found["verdict"])
 
 
 def test_junit_has_a_failure_for_each_worse_run(compare):
@@ -742,13 +766,13 @@ def test_gate_and_all_its_outputs_equal_differences(compare):
     assert found[same].equals(expected[same])
     given = ("worse.run", "near.run", "-m", "RR P@1", "--tolerance", "0.01", "-p", "-1", "-o")
     rows = json.loads(compare(*given, "json")[1])["comparisons"]
-    assert [row["p_corrected"] for row in rows] == expected["p_corrected"].tolist()
+    assert [row["p_loss_corrected"] for row in rows] == expected["p_corrected"].tolist()
     assert [row["verdict"] for row in rows] == expected["verdict"].tolist()
     suite = ET.fromstring(compare(*given, "junit")[1])  # noqa: S314  # the text of the command
     texts = [case[0].text for case in suite.findall("testcase")]
     for row, text in zip(expected.to_dict("records"), texts, strict=True):
         assert f"verdict {row['verdict']}, " in text
-        assert f"p_corrected {p_text(row['p_corrected'])}, " in text
+        assert f"p_loss_corrected {p_text(row['p_corrected'])}, " in text
     cells = [line.split() for line in compare(*given, "table")[1].splitlines()[2:6]]
     assert [row[12:] for row in cells] == [verdict.split() for verdict in expected["verdict"]]
     rows = [[cell.strip() for cell in row] for row in rows_of_markdown(compare(*given, "markdown")[1])]
@@ -933,7 +957,7 @@ def test_inputs_of_measures_are_those_of_evaluate(capsys, tmp_path, monkeypatch)
 def test_json_rounds_no_p_value(compare):
     _, out, _ = compare("worse.run", "-m", "RR", "-o", "json", "-p", "2")
     (row,) = json.loads(out)["comparisons"]
-    assert 0 < row["p"] < 1e-4
+    assert 0 < row["p_loss"] < 1e-4
     assert row["mean"] == round(row["mean"], 2)
 
 

@@ -76,6 +76,17 @@ def test_one_sided_tests_of_the_worked_example():
 
 
 @pytest.mark.parametrize(
+    ("alternative", "name"),
+    [("two-sided", "p_corrected"), ("less", "p_loss_corrected"), ("greater", "p_gain_corrected")],
+)
+def test_printed_p_values_are_named_by_the_side_that_was_tested(alternative, name):
+    result = found(alternative=alternative)
+    assert f" {name} " in str(result)
+    assert f"<th>{name}</th>" in result._repr_html_()
+    assert "p_corrected" in result.to_frame()
+
+
+@pytest.mark.parametrize(
     ("test", "correction", "p", "corrected"),
     [
         ("randomisation", "holm", [2 / 128, 28 / 128, 0.5], [0.046875, 0.4375, 0.5]),
