@@ -13,7 +13,7 @@ from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
 from ir_graded.evaluation.score_intervals import score_intervals
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.tables import with_comment
+from ir_graded.evaluation.tables import in_markdown, with_comment
 from ir_graded.io.run_names import find_run
 
 from . import options
@@ -191,6 +191,7 @@ def _add_note(note: str, output: str) -> None:
     """Print a sentence below a table that people read, else on standard error."""
     for_people = output in {"table", "markdown"}
     if note:
+        note = in_markdown(note) if output == "markdown" else note
         click.echo(f"\n{note}" if for_people else note, err=not for_people)
 
 

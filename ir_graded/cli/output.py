@@ -116,7 +116,7 @@ def json_line(record: Mapping[str, Any], digits: int = ALL_DIGITS) -> str:
 def _tabulated(style: str, escaped: Callable[[str], str] = printable) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
         rows = [
-            [*map(escaped, labels), *(places(value, digits) for value in values)]
+            [*map(escaped, labels), *(escaped(places(value, digits)) for value in values)]
             for labels, values in board.rows
         ]
         head = [*map(escaped, board.labels), *map(escaped, board.measures)]

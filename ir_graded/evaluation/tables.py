@@ -34,8 +34,15 @@ _LATEX |= {"|": r"\textbar{}", "<": r"\textless{}", ">": r"\textgreater{}", "": 
 #: Special characters, and places for an empty group: before a "[" or "*" that a row separator would take as
 #: its argument, and between characters that form a ligature, such as "--" and "?`".
 _SPECIAL_IN_LATEX = re.compile(r"[&%$#_{}~^\\|<>]|\A(?=[\[*])|(?<=([-`',]))(?=\1)|(?<=[?!])(?=`)")
-#: Special characters, and ampersands that begin an entity.
-_SPECIAL_IN_MARKDOWN = re.compile(r"[\\|*_`<>\[\]~$]|&(?=#?\w+;)")
+#: Special characters of Markdown, among them ampersands that begin an entity, and those of references.
+_SPECIAL_IN_MARKDOWN = r"[\\|*_`<>\[\]~$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|[#!%&](?=\d)"
+#: Places in references to users, issues and commits, in addresses and in emoji. An empty comment there keeps
+#: code-hosting sites from linking them; GitHub links what follows a backslash, too.
+_INSIDE_REFERENCE = (
+    r"(?<=(?<!\w)@)(?=\w)|(?<=@)(?=[\w.-]*\.\w|[0-9a-f]{7})|(?<=#)(?=\d)|(?<=\b(?i:gh))(?=-\d)|"
+    r"(?<=\w)(?=://)|(?<=\b(?i:www))(?=\.)|(?<=:)(?=[\w+-]+:)"
+)
+_TO_ESCAPE = re.compile(f"{_SPECIAL_IN_MARKDOWN}|{_INSIDE_REFERENCE}", re.ASCII)
 
 
 def in_latex(text: str) -> str:
@@ -44,8 +51,8 @@ def in_latex(text: str) -> str:
 
 
 def in_markdown(text: str) -> str:
-    """Escape a name for a cell of Markdown, on one line."""
-    return _SPECIAL_IN_MARKDOWN.sub(r"\\\g<0>", printable(text))
+    """Escape a text for a cell of Markdown, on one line; code-hosting sites link no part of it."""
+    return _TO_ESCAPE.sub(lambda found: f"\\{found[0]}" if found[0] else "<!-- -->", printable(text))
 
 
 def _in_html(text: str) -> str:

@@ -43,6 +43,7 @@ def test_markdown_and_html_have_equal_marks():
     assert row.startswith(r"| new\_a&b | **")
     assert row.count("†") == row.count("**") // 2 == 2
     assert markdown.splitlines()[3].startswith(r"| same\|x | ")
+    assert r"nDCG(ties='expected')\@<!-- -->10" in markdown
     assert html.count("<strong>") == 2
     assert "<th>new_a&amp;b</th>" in html
 
@@ -58,7 +59,13 @@ def test_the_baseline_may_be_named_by_its_path_or_without_extension(baseline):
 
 #: Names with characters that TeX or Markdown would change, as they must be written.
 NAMES = {
-    "#1": (r"\#1", "#1"),
+    "#1 closes #2": (r"\#1 closes \#2", r"\#<!-- -->1 closes \#<!-- -->2"),
+    "user/repo#1, GH-2": (r"user/repo\#1, GH-2", r"user/repo\#<!-- -->1, GH<!-- -->-2"),
+    "@user @org/team": ("@user @org/team", r"\@<!-- -->user \@<!-- -->org/team"),
+    "a@b.org c@0123abc": ("a@b.org c@0123abc", "a@<!-- -->b.org c@<!-- -->0123abc"),
+    "https://a.org www.a": ("https://a.org www.a", "https<!-- -->://a.org www<!-- -->.a"),
+    ":x: !1 %2 &3": (r":x: !1 \%2 \&3", r":<!-- -->x: \!1 \%2 \&3"),
+    "Q@10, # a @ b": (r"Q@10, \# a @ b", "Q@10, # a @ b"),
     "[a]": (r"{}[a]", r"\[a\]"),
     "*a*": (r"{}*a*", r"\*a\*"),
     "a[0]": (r"a[0]", r"a\[0\]"),

@@ -10,6 +10,7 @@ from packed import gzipped
 
 import ir_graded
 from ir_graded import FileFormatError, ParameterError, Scores
+from ir_graded.evaluation.tables import in_markdown
 
 QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"d": 1, "e": 2}}
 RUNS = {
@@ -222,6 +223,14 @@ def test_options_of_the_command_are_compared(run):
 
 
 @pytest.mark.usefixtures("files")
+def test_names_in_cells_of_values_are_escaped(run):
+    run(*EVALUATE[:2], "a|@b_c=bm25", "-m", "Q", "--save", "s.json")
+    given = ("verify", "s.json", "q.txt", "a|@b_c=bm25", "-o")
+    assert r" a\|\@<!-- -->b\_c | " in run(*given, "markdown")[1]
+    assert r" a\textbar{}@b\_c & " in run(*given, "latex")[1]
+
+
+@pytest.mark.usefixtures("files")
 def test_the_command_rejects_other_files(run):
     assert_command_fails(
         run("verify", "q.txt", "q.txt", "bm25"), "q.txt", "expected JSON of ir_graded scores"
@@ -257,6 +266,7 @@ def test_the_signature_is_printed_where_it_cannot_break_a_reader(run, output):
         "tsv": (f"# {signature}\n{plain}", ""),
         "jsonl": (plain, f"{signature}\n"),
         "latex": (plain, ""),
+        "markdown": (f"{plain}\n{in_markdown(signature)}\n", ""),
     }.get(output, (f"{plain}\n{signature}\n", ""))
     assert (code, out, err) == (0, *expected)
     if output == "latex":
