@@ -52,6 +52,7 @@ from .output import (
     json_line,
     places as with_places,
     show,
+    show_note,
 )
 
 if TYPE_CHECKING:
@@ -520,7 +521,9 @@ def _noted(
     """Return a result with notes on weights and, in outputs that programs and comments show, on warnings."""
     notes = [*found.notes]
     if weights is not None:
-        notes.append(f"{weighted} weighted by {weights}.")
+        notes.append(note := f"{weighted} weighted by {weights}.")
+        if output == "csv":
+            show_note(note, output)
     known = {note.casefold().rstrip(".") for note in notes}
     for one in said if output != "table" else ():
         text = for_shell(str(one.message))

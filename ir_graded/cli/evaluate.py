@@ -12,12 +12,13 @@ import ir_graded  # of which modules of options are imported on use
 from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
 from ir_graded.evaluation.score_intervals import score_intervals
-from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.tables import in_markdown, with_comment
+from ir_graded.evaluation.scores import Scores, weighted
+from ir_graded.evaluation.tables import with_comment
 from ir_graded.io.run_names import find_run
+from ir_graded.meta.topics import weights_of
 
 from . import options
-from .output import FORMATS, Leaderboard, More, frame_text, show
+from .output import FORMATS, Leaderboard, More, frame_text, show, show_note
 
 
 @click.command()
@@ -110,9 +111,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         judged = options.judgments(qrels, None, None, groups)
         scores = evaluate_runs(read, judged, runs, intents=intents, nuggets=nuggets, **chosen)
     options.save_scores(scores, save)
-    if save is not None and weights is not None:
-        text = f"the scores in {save} are without weights; give --weights to commands that read them, too"
-        warnings.warn(text, CoverageWarning, stacklevel=1)
+    of_topics = None
+    if weights is not None:
+        of_topics, note = _read_weights(weights, scores, save), f"Means are weighted by {weights}."
+        scores = weighted(scores, of_topics)
     if unjudged == "differences":
         labels = ["run_a", "run_b", "measure"]
         frame = found.differences().to_frame()
@@ -124,11 +126,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
             frame = frame[(frame["run_a"] == name) | (frame["run_b"] == name)]
         frame = frame.set_index(labels)
         text = frame_text(frame, labels, output, places)
-    elif baseline is not None or letters or (output == "latex" and not (by_topic or more or weights)):
+    elif baseline is not None or letters or (output == "latex" and not (by_topic or more)):
         write = scores.to_latex if output == "latex" else scores.to_markdown
-        text, is_signed = write(baseline=baseline, letters=letters, digits=places), output == "latex"
-    elif weights is not None:
-        text = frame_text(scores.mean(weights=weights), ["run"], output, places, "measure")
+        text = write(baseline=baseline, letters=letters, digits=places, weights=of_topics)
+        is_signed, note = output == "latex", ""
     else:
         text = FORMATS[output](Leaderboard.of(scores, by_topic, more), places)
     seed = rng if unjudged in {"intervals", "differences"} else None
@@ -136,7 +137,15 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         show(text)
     else:
         _show_signed(text, scores, seed, output, asked=signature)
-    _add_note(note, output)
+    show_note(note, output)
+
+
+def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, float]:
+    """Return the weight of each topic, and warn if the scores were saved."""
+    if save is not None:
+        text = f"the scores in {save} are without weights; give --weights to commands that read them, too"
+        warnings.warn(text, CoverageWarning, stacklevel=1)
+    return dict(zip(scores.query_ids, weights_of(scores.query_ids, path).tolist(), strict=True))
 
 
 def _check_modes(given: dict[str, Any]) -> None:
@@ -158,11 +167,9 @@ def _check_modes(given: dict[str, Any]) -> None:
         raise click.UsageError(f"{typed[0]} needs --unjudged intervals or differences")
     if given["by_topic"] and unjudged == "differences":
         raise click.UsageError("--unjudged differences are of means: leave out --by-topic")
-    of_topics = (given[name] for name in ("by_topic", "baseline", "letters", "signature"))
-    if given["weights"] and (unjudged or estimates or any(of_topics)):
+    if given["weights"] and (unjudged or estimates or given["by_topic"]):
         raise click.UsageError(
-            "--weights are of means only: leave out --by-topic, --unjudged, --estimates, --baseline, "
-            "--letters and --signature, which does not name weights"
+            "--weights are of means only: leave out --by-topic, --unjudged and --estimates"
         )
     other = given["by_topic"] or unjudged or estimates or given["output"] not in {"latex", "markdown"}
     if other and (given["letters"] or (given["baseline"] is not None and unjudged != "differences")):
@@ -184,15 +191,7 @@ def _show_signed(text: str, scores: Scores, seed: int | None, output: str, *, as
         text = f"# {signature}\n{text}"
     show(text)
     if output not in {"latex", "csv", "tsv"}:
-        _add_note(str(signature), output)
-
-
-def _add_note(note: str, output: str) -> None:
-    """Print a sentence below a table that people read, else on standard error."""
-    for_people = output in {"table", "markdown"}
-    if note:
-        note = in_markdown(note) if output == "markdown" else note
-        click.echo(f"\n{note}" if for_people else note, err=not for_people)
+        show_note(str(signature), output)
 
 
 MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]

@@ -36,6 +36,14 @@ def show(text: str) -> None:
         raise OSError(error.errno, error.strerror, "standard output") from error
 
 
+def show_note(note: str, output: str) -> None:
+    """Print a sentence below a table that people read, else on standard error."""
+    for_people = output in {"table", "markdown"}
+    if note:
+        note = in_markdown(note) if output == "markdown" else printable(note)
+        click.echo(f"\n{note}" if for_people else note, err=not for_people)
+
+
 def frame_text(
     frame: pd.DataFrame, labels: list[str], output: str, digits: int, kind: str = "statistic"
 ) -> str:

@@ -16,7 +16,7 @@ from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
-from .output import FORMATS, Leaderboard, frame_text, show
+from .output import FORMATS, Leaderboard, frame_text, show, show_note
 from .sources import Source
 
 
@@ -250,6 +250,8 @@ def history(  # one parameter an option
     found = statistics_of.history(scores, **chosen)
     labels = ["release", "measure", "run"]
     show(frame_text(found.to_frame().set_index(labels), labels, output, places))
+    if chosen["weights"] is not None:
+        show_note(f"Means and changes are weighted by {chosen['weights']}.", output)
     if figure is not None:
         write_whole(check_writable(figure), sources.figure_bytes(found.plot(), Path(figure).suffix[1:]))
 

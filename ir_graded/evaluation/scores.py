@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from importlib import import_module
 from pathlib import Path
@@ -34,7 +34,7 @@ from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 
 from .coverage import Coverage, warn_caller
-from .signature import Origin, Signature, versions
+from .signature import Origin, Signature, versions, weights_hash
 from .tables import DIGITS, table
 
 if TYPE_CHECKING:
@@ -382,18 +382,10 @@ class Scores:
         Raises:
             InputError: a topic has no weight, or a wrong one.
         """
-        frame = self.mean_frame_of({"mean": self.aggregates})
+        scores = weighted(self, weights)
+        frame = scores.mean_frame_of({"mean": scores.aggregates})
         frame.columns = self.names
-        if weights is None:
-            return frame
-        from ir_graded.meta.matrix import check_arithmetic
-        from ir_graded.meta.topics import weights_of
-
-        check_arithmetic(self.measures)
-        of_topic = weights_of(self.query_ids, weights)
-        means = self.aggregates_of(self.values * (of_topic * len(of_topic) / of_topic.sum()))
-        frame[:] = means[self.best_first]
-        return frame.sort_values(self.names[:1], ascending=False, kind="stable")
+        return frame
 
     def to_latex(  # noqa: PLR0913  # options, all by keyword
         self,
@@ -408,6 +400,7 @@ class Scores:
         caption: str | None = None,
         names: Mapping[Any, str] | None = None,
         intervals: bool | ConfidenceIntervals = False,
+        weights: Any = None,
         label: str = "",
         booktabs: bool = True,
     ) -> str:
@@ -429,12 +422,14 @@ class Scores:
             names: text to show for measures or runs. It is not escaped, so that it may contain markup.
             intervals: whether to show a confidence interval with each mean, or a result of
                 ``meta.confidence_intervals`` for these scores. ``True`` takes its default options.
+            weights: weights of the topics in means, tests and intervals, as for ``meta.differences``; the
+                caption names them.
             label: text of ``\label``; empty for none.
             booktabs: whether the rules are those of the package booktabs, or ``\hline``.
 
         Raises:
-            InputError: there is no run, there are fewer than two topics or runs for a test, or ``intervals``
-                are of other scores.
+            InputError: there is no run, there are fewer than two topics or runs for a test, a topic has no
+                weight or a wrong one, or ``intervals`` are of other scores.
             ParameterError: ``baseline`` is not a run, ``names`` has a key that is neither a run nor a
                 measure, another option is out of range, or alpha is too small for any significant difference.
 
@@ -442,7 +437,7 @@ class Scores:
             CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
                 between any two runs. The table then says nothing about this test.
         """
-        return table(self, "latex", **_options(locals()))
+        return table(weighted(self, weights), "latex", **_options(locals()))
 
     def to_markdown(  # noqa: PLR0913  # options, all by keyword
         self,
@@ -457,9 +452,10 @@ class Scores:
         caption: str | None = None,
         names: Mapping[Any, str] | None = None,
         intervals: bool | ConfidenceIntervals = False,
+        weights: Any = None,
     ) -> str:
         """Return the table of ``to_latex`` in Markdown, with the same options."""
-        return table(self, "markdown", **_options(locals()))
+        return table(weighted(self, weights), "markdown", **_options(locals()))
 
     def to_html(  # noqa: PLR0913  # options, all by keyword
         self,
@@ -474,9 +470,10 @@ class Scores:
         caption: str | None = None,
         names: Mapping[Any, str] | None = None,
         intervals: bool | ConfidenceIntervals = False,
+        weights: Any = None,
     ) -> str:
         """Return the table of ``to_latex`` in HTML, with the same options."""
-        return table(self, "html", **_options(locals()))
+        return table(weighted(self, weights), "html", **_options(locals()))
 
     def report(  # noqa: PLR0913  # those of report, all by keyword
         self,
@@ -642,6 +639,28 @@ class Scores:
         )
         shown = means.head(_MOST_RUNS).to_html(float_format=f"{{:.{DIGITS}f}}".format)
         return "\n".join(filter(None, [title, shown, more]))
+
+
+def weighted(scores: Scores, weights: Any) -> Scores:
+    """Return scores whose aggregates and signature have weights of the topics, for tables and reports.
+
+    Raises:
+        InputError: a topic has no weight, or a wrong one.
+        ParameterError: a measure is a geometric mean.
+    """
+    if weights is None:
+        return scores
+    from ir_graded.meta.matrix import check_arithmetic
+    from ir_graded.meta.topics import weights_of
+
+    check_arithmetic(scores.measures)
+    of_topic = weights_of(scores.query_ids, weights)
+    origin = scores._origin or Origin()  # noqa: SLF001  # of this module
+    weights = weights_hash(scores.query_ids, of_topic.tolist())
+    found = replace(scores, _origin=replace(origin, weights=weights))
+    means = scores.aggregates_of(scores.values * (of_topic * len(of_topic) / of_topic.sum()))
+    found.__dict__["aggregates"] = means
+    return found
 
 
 def _measure_in_frame(measure: Any) -> Measure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
@@ -49,6 +50,7 @@ class Signature:
             ``ties`` is 'position' if positions rank documents with equal scores, 'mixed' if they do in some
             runs, and ids in others.
         seed: seed of random numbers, if any were used.
+        weights: hash of the weights of the topics, if means are weighted.
 
     Example:
         >>> import ir_graded
@@ -69,6 +71,7 @@ class Signature:
     topics_hash: str
     options: Mapping[str, str | bool] = field(default_factory=dict)
     seed: int | None = None
+    weights: str | None = None
 
     @property
     def all_runs(self) -> str | None:
@@ -92,7 +95,8 @@ class Signature:
         parts: dict[str, Any] = {"qrels": self.qrels, "runs": self.all_runs}
         parts = {name: (one or _UNKNOWN)[:digits] for name, one in parts.items()}
         parts |= {name: ("no", "yes")[one] if isinstance(one, bool) else one for name, one in options.items()}
-        parts |= {"topics": topics} | ({} if self.seed is None else {"seed": self.seed})
+        used = {"weights": self.weights and self.weights[:digits], "seed": self.seed}
+        parts |= {"topics": topics} | {name: one for name, one in used.items() if one is not None}
         return "|".join([*head, *(f"{name}:{one}" for name, one in parts.items())])
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,6 +112,11 @@ def hash_of(texts: Iterable[str]) -> str:
     for text in map(str.encode, texts):
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()[:_FULL]
+
+
+def weights_hash(query_ids: Iterable[Any], weights: Iterable[float]) -> str:
+    """Return the hash of the weights of topics, whatever their order."""
+    return hash_of(chain.from_iterable(sorted(zip(map(as_text, query_ids), map(repr, weights), strict=True))))
 
 
 def _values_of(table: Table, facet: Facet) -> dict[str, Any]:
@@ -193,6 +202,8 @@ class Origin:
     known: dict[tuple[str, str], str | None] = field(default_factory=dict)
     #: Sources and their stamps, until they have been hashed.
     sources: dict[tuple[str, str], tuple[Any, _Stamp | None]] = field(default_factory=dict)
+    #: Hash of the weights of topics in means; None without weights.
+    weights: str | None = None
 
     def add(self, kind: str, name: str, source: Any) -> None:
         """Keep a source until it is hashed."""
@@ -238,6 +249,7 @@ class Origin:
             len(topics),
             hash_of(topics),
             self.options,
+            weights=self.weights,
         )
 
     @classmethod
@@ -245,4 +257,5 @@ class Origin:
         """Return the origin from a signature in JSON, of which all but the versions may be missing."""
         known = {("run", str(name)): one for name, one in saved.get("runs", {}).items()}
         qrels = {("qrels", ""): saved.get("qrels")}
-        return cls(saved.get("options", {}), saved["versions"], known=qrels | known)
+        options, weights = saved.get("options", {}), saved.get("weights")
+        return cls(options, saved["versions"], known=qrels | known, weights=weights)

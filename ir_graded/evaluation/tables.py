@@ -188,10 +188,10 @@ def _ended(caption: str) -> str:
     return f"{caption}." if re.search(r"[^.!?}]\Z", caption) else caption
 
 
-def _intervals_of(scores: Any, intervals: Any, rng: Seed) -> ConfidenceIntervals:
+def _intervals_of(scores: Any, intervals: Any, rng: Seed, weights: Any) -> ConfidenceIntervals:
     from ir_graded.meta.intervals import ConfidenceIntervals, confidence_intervals
 
-    found = confidence_intervals(scores, rng=rng) if intervals is True else intervals
+    found = confidence_intervals(scores, rng=rng, weights=weights) if intervals is True else intervals
     if not isinstance(found, ConfidenceIntervals):
         raise ParameterError(
             f"intervals={short_repr(intervals)} must be True, False or a result of meta.confidence_intervals"
@@ -200,7 +200,7 @@ def _intervals_of(scores: Any, intervals: Any, rng: Seed) -> ConfidenceIntervals
     if not own or not np.allclose(found.mean, scores.aggregates.T):
         raise InputError(
             "intervals: their runs, measures or means differ from those of the scores: use "
-            "meta.confidence_intervals(scores) without weights"
+            "meta.confidence_intervals(scores) with the weights of the table, if any"
         )
     return found
 
@@ -219,9 +219,13 @@ def table(  # noqa: PLR0913  # options of to_latex
     caption: str | None,
     names: Mapping[Any, str] | None,
     intervals: bool | ConfidenceIntervals,
+    weights: Any,
     **layout: Any,
 ) -> str:
-    """Return a table of the means of the runs, best first by the first measure."""
+    """Return a table of the means of the runs, best first by the first measure.
+
+    ``weights`` are those of the scores, from ``weighted``.
+    """
     from ir_graded.meta.differences import differences
 
     places = _digits_of(scores, digits)
@@ -235,8 +239,10 @@ def table(  # noqa: PLR0913  # options of to_latex
     shown, columns = _shown(scores, names, write.text)
     signs: dict[tuple[str, str], list[str]] = {(run, name): [] for name in scores.names for run in shown}
     notes = [f"Mean scores over {len(scores.query_ids)} topics." if caption is None else _ended(caption)]
-    notes.append("Best values in bold.")
-    compare = partial(differences, scores, test=test, correction=correction, alpha=alpha, rng=rng)
+    notes += ["Best values in bold."] if weights is None else ["Topics are weighted.", "Best values in bold."]
+    of_tests = len(notes)
+    options = {"test": test, "correction": correction, "alpha": alpha, "rng": rng, "weights": weights}
+    compare = partial(differences, scores, **options)
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
         if _add_signs(signs, found := compare(baseline), lambda _, better: BETTER if better else WORSE):
@@ -260,7 +266,7 @@ def table(  # noqa: PLR0913  # options of to_latex
         for cell, some in signs.items()
     }
     longest = [max((raised[run, name] for run in shown), key=len) for name in scores.names]
-    within = None if intervals is False else _intervals_of(scores, intervals, rng)
+    within = None if intervals is False else _intervals_of(scores, intervals, rng, weights)
     if within is not None:
         notes.append(
             f"Brackets: {100 * within.confidence:g}{write.text('%')} confidence intervals (bootstrap of the "
@@ -281,7 +287,7 @@ def table(  # noqa: PLR0913  # options of to_latex
     if style != "latex":
         return text
     # Tests and intervals have notes.
-    drawn = len(notes) > 2  # noqa: PLR2004
+    drawn = len(notes) > of_tests
     return with_comment(text, replace(scores.signature, seed=rng if drawn and isinstance(rng, int) else None))
 
 

@@ -30,7 +30,7 @@ from ir_graded.evaluation.score_intervals import (
     interval_depth,
     intervals_of,
 )
-from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.evaluation.ties import ranges
 from ir_graded.evaluation.unjudged import (
     DEPTHS,
@@ -127,6 +127,7 @@ class Lists:
 class Contents:
     """All results that a report shows."""
 
+    #: With the weights of topics, if any, in their signature.
     scores: Scores
     intervals: ConfidenceIntervals
     baseline: str | None
@@ -191,7 +192,11 @@ def of_scores(
     """Compute the results that follow from scores; arguments and errors are those of ``Scores.report``."""
     weights, rng = options["weights"], options["rng"]
     baseline = _baseline(baseline, dict.fromkeys(scores.runs))
-    of_topics = None if weights is None else weights_of(scores.query_ids, weights)
+    of_topics = None
+    if weights is not None:
+        of_topics = weights_of(scores.query_ids, weights)
+        # Their source may be a pipe, which is read once.
+        options["weights"] = weights = dict(zip(scores.query_ids, of_topics.tolist(), strict=True))
     resampling = {"n_resamples": n_resamples, "weights": weights, "rng": rng}
     intervals = confidence_intervals(scores, confidence=confidence, **resampling)
     alpha = round(1 - confidence, 12)
@@ -203,6 +208,7 @@ def of_scores(
             warnings.simplefilter("ignore", TooFewTopicsWarning)
             test = {"test": options["test"]} if options["test"] in TESTS_OF_RANKS else {}
             of_ranks = ranks(scores, alpha=alpha, rng=rng, **test)
+    scores = weighted(scores, weights)
     return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, rng, command, title)
 
 

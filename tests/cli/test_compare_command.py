@@ -846,6 +846,7 @@ def test_outputs_name_the_file_of_weights(compare, folder):
     for more, said in (([], "Means are"), (["worse.run"], "Means and tests are")):
         for text in (*notes_of(compare, *more, *given), compare(*more, *given)[1]):
             assert text.count(f"{said} weighted by traffic.txt.") == 1
+        assert compare(*more, *given, "-o", "csv")[2] == f"{said} weighted by traffic.txt.\n"
     (folder / "traffic.txt").write_text("".join(f"{t} {10_000 if t == 2 else 1}\n" for t in range(TOPICS)))
     for text in notes_of(compare, "near.run", *given):
         assert text.count("effective number of topics") == 1

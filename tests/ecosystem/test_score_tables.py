@@ -95,6 +95,23 @@ def test_names_with_special_characters_are_escaped(name):
     assert scores.to_html(baseline=name).count("\n") == 6
 
 
+@pytest.mark.parametrize("intervals", [False, True])
+def test_weights_change_means_tests_and_intervals_and_are_in_the_caption(intervals):
+    scores = scored()
+    weights = {topic: 1 + topic % 4 for topic in range(TOPICS)}
+    for write in (scores.to_latex, scores.to_markdown, scores.to_html):
+        text = write(weights=weights, intervals=intervals)
+        assert "Mean scores over 20 topics. Topics are weighted. Best values in bold." in text
+        assert [f"{mean:.4f}" in text for mean in scores.mean(weights).to_numpy().ravel()] == [True] * 6
+        assert write(weights=dict.fromkeys(weights, 1)).partition("Mean")[0] == write().partition("Mean")[0]
+    found = ir_graded.meta.confidence_intervals(scores, weights=weights)
+    assert scores.to_html(weights=weights, intervals=found) == scores.to_html(weights=weights, intervals=True)
+    with pytest.raises(InputError, match="with the weights of the table"):
+        scores.to_html(intervals=found)
+    tests = ir_graded.meta.differences(scores, "old", weights=weights)
+    assert scores.to_html(weights=weights, baseline="old").count("<sup>†</sup><") == tests.significant.sum()
+
+
 def test_a_test_that_cannot_succeed_has_no_caption():
     values = scored().values[:, :, :4]
     scores = Scores(("old", "new", "same"), scored().measures, (1, 2, 3, 4), values)

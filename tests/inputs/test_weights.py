@@ -7,6 +7,7 @@ from helpers import assert_command_fails, run_command
 
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
+from ir_graded.evaluation.signature import weights_hash
 from ir_graded.io.slices import read_slices, read_weights
 
 EXPECTED = {"1": 3, "q 2": 0.5, "3": 0}
@@ -126,10 +127,51 @@ def test_evaluate_prints_weighted_means(capsys, folder):  # noqa: ARG001
     assert expected["RR"].tolist() == [0.875, 0.625]
     lines = run_command(capsys, *given, "jsonl")[1].splitlines()
     assert lines[0] == '{"run": "down.run", "measure": "RR", "value": 0.875}'
-    assert "down.run & 0.8750" in run_command(capsys, *given, "latex")[1].replace("  ", " ")
+    scores = ir_graded.evaluate("RR", "qrels.txt", ["up.run", "down.run"])
+    assert run_command(capsys, *given, "latex")[1] == f"{scores.to_latex(weights='weights.csv')}\n"
 
 
-@pytest.mark.parametrize("more", ["-q", "--unjudged=bounds", "--estimates", "--letters", "--baseline=up.run"])
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["table", "markdown", "csv", "jsonl", "latex"])
+def test_every_output_and_the_signature_name_the_weights(capsys, folder, output):  # noqa: ARG001
+    given = ("evaluate", "qrels.txt", "up.run", "down.run", "-m", "RR", "--signature", "-o", output)
+    weighted = run_command(capsys, *given, "--weights", "weights.csv")[1:]
+    said = "Topics are weighted." if output == "latex" else "Means are weighted by weights.csv."
+    assert said in "".join(weighted)
+    scores = ir_graded.evaluate("RR", "qrels.txt", ["up.run", "down.run"])
+    code = weights_hash(["2", "1"], [3.0, 1.0])
+    assert f"|weights:{code}" in "".join(weighted).replace("\\", "")
+    plain = "".join(run_command(capsys, *given)[1:])
+    assert "weight" not in plain
+    assert "weight" not in str(scores.signature)
+
+
+def test_weights_are_part_of_marked_tables(capsys, folder):
+    topics = range(8)
+    (folder / "qrels.txt").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
+    good, poor = "{0} Q0 a 1 2 t\n", "{0} Q0 x 1 2 t\n{0} Q0 a 2 1 t\n"
+    for name, one in (("up.run", [poor] * 6 + [good] * 2), ("down.run", [good] * 6 + [poor] * 2)):
+        (folder / name).write_text(
+            "".join(line.format(topic) for topic, line in zip(topics, one, strict=True))
+        )
+    (folder / "weights.csv").write_text("".join(f"{topic} {1 if topic < 6 else 0}\n" for topic in topics))
+    given = ("evaluate", "qrels.txt", "up.run", "down.run", "-m", "RR", "--baseline", "up.run")
+    assert "†" not in run_command(capsys, *given, "-o", "markdown")[1].splitlines()[2]
+    lines = run_command(capsys, *given, "-o", "markdown", "--weights", "weights.csv")[1].splitlines()
+    assert lines[2] == "| down.run | **1.0000**<sup>†</sup> |"
+    assert "Topics are weighted. Best values in bold. <sup>†</sup>: significantly better" in lines[-1]
+
+
+def test_a_history_names_its_weights(capsys, folder):
+    (folder / "saved").mkdir()
+    for name in ("up", "down"):
+        given = ("evaluate", "qrels.txt", f"app={name}.run", "-m", "RR", "--save", f"saved/{name}.json")
+        assert run_command(capsys, *given)[0] == 0
+    out = run_command(capsys, "history", "saved", "--weights", "weights.csv")[1]
+    assert out.endswith("\n\nMeans and changes are weighted by weights.csv.\n")
+
+
+@pytest.mark.parametrize("more", ["-q", "--unjudged=bounds", "--estimates"])
 def test_weights_exclude_what_they_do_not_weigh(capsys, folder, more):  # noqa: ARG001
     given = ("evaluate", "qrels.txt", "up.run", "-m", "RR", "--weights", "weights.csv", more, "-o", "latex")
     assert_command_fails(run_command(capsys, *given), "--weights are of means only")

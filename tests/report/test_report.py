@@ -29,6 +29,7 @@ import ir_graded
 from ir_graded._utils import atomic_files as files
 from ir_graded.cli.main import commands
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.evaluation.signature import weights_hash
 from ir_graded.meta.differences import p_text
 from ir_graded.reporting import contents, page
 
@@ -409,6 +410,12 @@ def test_weights_of_topics_change_means_and_tests(tmp_path):
     for mean in means:
         assert f"<b>{mean:.4f}</b>" in text
     assert "Topics have weights" in text
+    assert "3 runs, 30 weighted topics, by nDCG@10" in text
+    assert "Weighted mean over 30 topics" in text
+    weights_of = re.findall(r"\|weights:(\w+)\|seed:0</code>", text)
+    assert [len(one) for one in weights_of] == [8, 16]
+    assert weights_of[1] == weights_hash(weights, map(float, weights.values()))
+    assert "weighted" not in made(tmp_path, ["nDCG@10"], covid.qrels, runs).partition("<script")[0]
     assert "tied for first" not in text[: text.index("<script")]
 
 

@@ -283,6 +283,26 @@ def test_the_line_has_no_line_break_and_all_parts():
     assert [part.replace(" ", ":").split(":")[0] for part in text.split("|")] == names
 
 
+def test_weights_have_a_hash_that_does_not_depend_on_their_order():
+    scores = evaluated()
+    plain = scores.to_latex().splitlines()[-2]
+    assert plain == f"% {scores.signature}"
+    lines = [scores.to_latex(weights=one).splitlines()[-2] for one in (
+        {"1": 2, "2": 3}, {2: 3.0, 1: 2.0, 9: 5}, {"1": 3, "2": 2})]  # fmt: skip
+    assert lines[0] == lines[1] != lines[2]
+    assert lines[0].startswith(f"{plain}|weights:")
+    assert len(lines[0]) == len(plain) + len("|weights:") + 16
+
+
+def test_weights_in_json_are_read_and_written_again():
+    content = json.loads(evaluated().to_json())
+    assert content["signature"]["weights"] is None
+    content["signature"]["weights"] = "0123456789abcdef"
+    read = Scores.from_json(json.dumps(content))
+    assert json.loads(read.to_json()) == content
+    assert read.signature.short.endswith("|weights:01234567")
+
+
 def test_latex_has_the_signature_as_a_comment_inside_the_table():
     scores = ir_graded.evaluate("Q", covid_sample().qrels, dict([*covid_sample().runs.items()][:2]))
     lines = scores.to_latex().splitlines()
