@@ -15,6 +15,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.io.values import as_text
 from ir_graded.meta.correlation import kendall_tau_b
 from ir_graded.meta.differences import p_text
+from ir_graded.plots.style import plural
 
 from .contents import Contents, Lists
 
@@ -51,6 +52,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "weights": None if contents.weights is None else rounded(contents.weights, _MEAN),
         "t": None,
         "pairWords": "With weights of topics, this view has no intervals: use meta.differences.",
+        "corrected": None,
         "unjudged": None,
         "ties": None if contents.ties is None else rounded(contents.ties, _MEAN),
         "rbo": None if contents.overlap is None else rounded(np.array(contents.overlap), _SHARE),
@@ -64,6 +66,8 @@ def page_data(contents: Contents) -> dict[str, Any]:
             "The interval is that of the paired t test for this pair and measure, without correction. Of "
             "many pairs, some seem to differ by chance: the leaderboard and meta.differences correct for it."
         )
+    if tests is not None:
+        found["pairWords"] += " Verdict and p of a run and the baseline are those of the leaderboard."
     if contents.unjudged is not None and UNJUDGED_AT in contents.unjudged.depths:
         at = contents.unjudged.depths.index(UNJUDGED_AT)
         found["unjudged"] = rounded(contents.unjudged.share[:, at], _SHARE)
@@ -110,7 +114,9 @@ def _tests(contents: Contents) -> dict[str, Any]:
     sign[at] = np.where(tests.significant, np.sign(tests.difference), 0)
     if tests.minimum_detectable is not None:
         detectable[at] = tests.minimum_detectable
+    number = plural(int(tests.tests[0]), "run")
     return {
+        "corrected": "uncorrected" if tests.correction == "none" else f"corrected for {number}",
         "difference": rounded(difference, _MEAN),
         "p": p.tolist(),
         "sign": sign.tolist(),

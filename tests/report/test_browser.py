@@ -13,6 +13,7 @@ from collections_data import ROOT, needs_shared_data, ranked_runs
 from playwright.sync_api import sync_playwright
 
 import ir_graded
+from ir_graded.meta.differences import p_text
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -281,7 +282,7 @@ def test_two_runs_are_chosen_and_compared(show, pages):
     found = ir_graded.meta.differences(scores, "poznan_run1", test="t")
     numbers = f"{found.difference[0]:+.3f} [{found.low[0]:+.3f}, {found.high[0]:+.3f}]".replace("-", MINUS)
     verdict = page.locator("#compare .verdict").text_content()
-    assert verdict == f"BBGhelani1 is better than poznan_run1 by Q: {numbers}"
+    assert verdict == f"BBGhelani1 is better than poznan_run1 by Q: {numbers} uncorrected, this pair alone"
     matrix = scores.matrix("Q")
     expected = (matrix["BBGhelani1"] - matrix["poznan_run1"]).sort_values(ascending=False)
     shown = page.locator("#compare .topic-list .id").all_text_contents()
@@ -295,6 +296,57 @@ def test_two_runs_are_chosen_and_compared(show, pages):
     page.fill("input[aria-label='Run B']", "nobody")
     page.keyboard.press("Enter")
     assert page.input_value("input[aria-label='Run B']") == "CSIROmed_RF"
+
+
+OPEN = "is not shown to differ from"
+WORDS = {"better": "is better than", "worse": "is worse than", "inconclusive": OPEN, "not worse": OPEN}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_with_the_baseline_have_its_corrected_verdict(show, tmp_path, weighted):
+    covid, baseline = ir_graded.sample(), "KU_run1"
+    topics = covid.qrels["query_id"].unique()
+    options = {"weights": {topic: 1 + at % 3 for at, topic in enumerate(topics)}} if weighted else {}
+    place = tmp_path / "page.html"
+    ir_graded.report("nDCG@10", covid.qrels, covid.runs, place, baseline=baseline, n_resamples=50, **options)
+    scores = ir_graded.evaluate("nDCG@10", covid.qrels, covid.runs)
+    tests = ir_graded.meta.differences(scores, baseline, **options).to_frame()
+    assert {"better", "worse", "inconclusive"} <= {*tests["verdict"]}
+    alone = ir_graded.meta.differences(scores, baseline, test="t", correction="none", **options).to_frame()
+    assert (alone["verdict"] != tests["verdict"]).any()
+    page = show(place, view=f"compare?b={baseline}")
+    for row in tests.itertuples():
+        page.get_by_label("Run A").fill(row.run)
+        page.get_by_label("Run A").press("Enter")
+        p = p_text(row.p_corrected)
+        said = f"p {'= ' * (p[0] != '<')}{p} corrected for 19 runs"
+        text = page.locator("#compare .verdict").text_content()
+        assert text.startswith(f"{row.run} {WORDS[row.verdict]} {baseline} by nDCG@10: ")
+        assert text.endswith(said if weighted else "] uncorrected, this pair alone")
+        assert f", {said}" in text
+    page.click("button[aria-label='Swap A and B']")
+    other = {"better": "worse", "worse": "better"}.get(row.verdict, row.verdict)
+    swapped = page.locator("#compare .verdict").text_content()
+    assert swapped.startswith(f"{baseline} {WORDS[other]} {row.run} by ")
+    assert ("topics, not weighted" in page.locator("#compare dl").text_content()) == weighted
+
+
+def test_runs_with_more_than_a_tenth_unjudged_are_counted(show, tmp_path):
+    qrels = {topic: {f"d{at}": 1 + at % 2 for at in range(10)} for topic in "12"}
+    runs = {
+        name: {
+            topic: {f"{'d' if at >= n else name}{at}": float(9 - at) for at in range(10)}
+            for topic, n in lacks
+        }
+        for name, lacks in {
+            "tenth": [("1", 1), ("2", 1)],
+            "more": [("1", 1), ("2", 2)],
+            "none": [("1", 0), ("2", 0)],
+        }.items()
+    }
+    ir_graded.report("Q", qrels, runs, tmp_path / "page.html", n_resamples=9)
+    text = show(tmp_path / "page.html").locator("#answers").inner_text()
+    assert "more 15 %; 1 run above 10 %" in text
 
 
 def test_a_bar_shows_its_topic_and_opens_it(show, pages):

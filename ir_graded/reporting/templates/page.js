@@ -133,17 +133,25 @@
   const runName = (run) => el("span", { class: run === S.a ? "run of-a" : run === S.b ? "run of-b" : "run" }, D.runs[run]);
   const link = (text, action) => button(text, action, { class: "link" });
 
-  // Paired t interval of the mean difference of two runs, as meta.differences(test="t") has it for one pair.
+  // The verdict on two runs is that of the leaderboard where one is the baseline, else that of the paired t interval
+  // of their mean difference, as meta.differences(test="t") has it for one pair.
   function compared(m, a, b) {
     const each = D.topics.map((_, t) => Number((D.scores[m][a][t] - D.scores[m][b][t]).toFixed(12)));
     const middle = D.weights
       ? each.reduce((sum, x, t) => sum + D.weights[t] * x, 0) / D.weights.reduce((sum, w) => sum + w, 0)
       : mean(each);
-    if (!known(D.t)) return { each, mean: middle, low: null, high: null, verdict: "" };
+    const test = tested(m, a, b);
+    if (!known(D.t)) return { each, mean: middle, low: null, high: null, verdict: "", ...test };
     const spread = Math.sqrt(each.reduce((sum, x) => sum + (x - middle) ** 2, 0) / (T - 1) / T);
     const [low, high] = [middle - D.t * spread, middle + D.t * spread];
     const verdict = low > 0 ? "better" : high < 0 ? "worse" : "open";
-    return { each, mean: middle, low, high, verdict };
+    return { each, mean: middle, low, high, verdict, ...test };
+  }
+  function tested(m, a, b) {
+    if (!D.sign || a === b || (a !== D.baseline && b !== D.baseline)) return {};
+    const run = a === D.baseline ? b : a;
+    const sign = (run === a ? 1 : -1) * D.sign[m][run];
+    return { verdict: sign > 0 ? "better" : sign < 0 ? "worse" : "open", p: D.p[m][run] };
   }
 
   // ---------------------------------------------------------------- head
@@ -483,9 +491,10 @@
     if (R < 2) return;
     const { a, b, m } = S;
     const found = compared(m, a, b);
-    const ends = known(found.low) ? ` [${signed(found.low)}, ${signed(found.high)}]` : "";
+    const p = found.p ? `, p ${found.p[0] === "<" ? "" : "= "}${found.p} ${D.corrected}${known(found.low) ? ";" : ""}` : "";
+    const ends = known(found.low) ? ` [${signed(found.low)}, ${signed(found.high)}] uncorrected, this pair alone` : "";
     const words = { better: "is better than", worse: "is worse than", open: "is not shown to differ from", "": "against" };
-    const title = el("h2", { class: "verdict" }, runName(a), ` ${words[found.verdict]} `, runName(b), ` by ${D.measures[m]}: `, el("b", {}, signed(found.mean)), ends);
+    const title = el("h2", { class: "verdict" }, runName(a), ` ${words[found.verdict]} `, runName(b), ` by ${D.measures[m]}: `, el("b", {}, signed(found.mean)), el("small", {}, p, ends));
     const wins = found.each.filter((x) => x > 0).length;
     const losses = found.each.filter((x) => x < 0).length;
     const others = all(M).filter((one) => one !== m).map((one) => {
@@ -497,7 +506,7 @@
     const numbers = facts(
       [`A, mean ${D.measures[m]}`, el("span", { class: "of-a" }, fixed(D.mean[m][a]))],
       [`B, mean ${D.measures[m]}`, el("span", { class: "of-b" }, fixed(D.mean[m][b]))],
-      ["A better \u00b7 equal \u00b7 B better", `${wins} \u00b7 ${T - wins - losses} \u00b7 ${losses} topics`], ...others,
+      ["A better \u00b7 equal \u00b7 B better", `${wins} \u00b7 ${T - wins - losses} \u00b7 ${losses} topics${D.weights ? ", not weighted" : ""}`], ...others,
     );
     const sorted = order(found.each);
     const bars = el("figure", {}, el("figcaption", {}, el("b", {}, "Difference by topic"), known(found.low) ? ` A \u2212 B; band: ${D.level} interval of the mean` : " A \u2212 B"), differenceBars(found, sorted));
