@@ -27,7 +27,7 @@ from ir_graded.errors import (
 )
 from ir_graded.io.experiments import means_of_mteb
 from ir_graded.io.run_names import find_run
-from ir_graded.io.values import text_ids
+from ir_graded.io.values import as_text, text_ids
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 
 _FORMAT, _VERSION = "ir_graded scores", 1
+#: Errors of JSON of another form.
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError)
 #: Most runs in a notebook.
 _MOST_RUNS = 20
 
@@ -189,7 +191,7 @@ class Scores:
             tuple(self.query_ids[at] for at in at_topics),
             self.values[np.ix_(at_measures, at_runs, at_topics)],
             self._coverage.select(at_runs) if self._coverage and topics is None else None,
-            self._origin,
+            self._origin and replace(self._origin, saved=None),
         )
 
     @classmethod
@@ -537,13 +539,19 @@ class Scores:
                 raise ValueError(f"format {content['format']!r}, version {content['version']!r}")
             measures = tuple(map(parse_measure, content["measures"]))
             runs, query_ids = tuple(map(str, content["runs"])), tuple(content["query_ids"])
+            named = {"measures": map(str, measures), "runs": runs, "query_ids": map(as_text, query_ids)}
+            for name, texts in ((name, [*one]) for name, one in named.items()):
+                if len({*texts}) < len(texts):
+                    twice = next(one for one in texts if texts.count(one) > 1)
+                    raise ValueError(f"{name}: {short_repr(twice)} appears twice")
             values = np.array(content["values"], dtype=np.float64)
             shape = len(measures), len(runs), len(query_ids)
             if values.shape != shape and values.size:
                 raise ValueError(f"values have shape {values.shape}, expected {shape}")
-            origin = Origin.of_dict(content.get("signature") or {"versions": content["written_by"]})
+            saved = content.get("signature")
+            origin = Origin.of_dict({"versions": content["written_by"]} if saved is None else saved)
             return cls(runs, measures, query_ids, values.reshape(shape), _origin=origin)
-        except (AttributeError, KeyError, TypeError, ValueError, NameError) as error:
+        except _UNREADABLE as error:
             raise FileFormatError(
                 f"expected JSON of {_FORMAT}, version {_VERSION}, from Scores.to_json: {error}"
             ) from None
@@ -639,6 +647,12 @@ class Scores:
         )
         shown = means.head(_MOST_RUNS).to_html(float_format=f"{{:.{DIGITS}f}}".format)
         return "\n".join(filter(None, [title, shown, more]))
+
+
+def saved_signature(scores: Scores) -> Mapping[str, Any]:
+    """Return the signature of scores, as in their file if they have one, where fields may be missing."""
+    origin = scores._origin or Origin(saved={})  # noqa: SLF001  # of this module
+    return scores.signature.to_dict() if origin.saved is None else origin.saved
 
 
 def weighted(scores: Scores, weights: Any) -> Scores:

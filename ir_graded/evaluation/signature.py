@@ -15,7 +15,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded._utils.version import __version__
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
-from ir_graded.errors import GradedError
+from ir_graded.errors import GradedError, short_repr
 from ir_graded.io.experiments import qrels_file
 from ir_graded.io.sources import is_read_once, is_regular_file
 from ir_graded.io.values import as_text
@@ -30,6 +30,19 @@ _USUAL = (False, "default", "keep", "float64")
 _UNKNOWN = "unknown"
 #: Option ``ties`` of scores with ties by id and by position, in different runs.
 MIXED = "mixed"
+_NONE = type(None)
+#: Types of the fields of a signature in JSON, and of the values in objects and lists.
+_FIELDS: Mapping[str, tuple[tuple[type, ...], tuple[type, ...]]] = {
+    "versions": ((dict,), (str,)),
+    "measures": ((list,), (str,)),
+    "qrels": ((_NONE, str), ()),
+    "runs": ((dict,), (_NONE, str)),
+    "topics": ((int,), ()),
+    "topics_hash": ((str,), ()),
+    "options": ((dict,), (str, bool)),
+    "seed": ((_NONE, int), ()),
+    "weights": ((_NONE, str), ()),
+}
 #: Number of ids that are joined at a time.
 _PIECE = 1 << 18
 
@@ -202,8 +215,11 @@ class Origin:
     known: dict[tuple[str, str], str | None] = field(default_factory=dict)
     #: Sources and their stamps, until they have been hashed.
     sources: dict[tuple[str, str], tuple[Any, _Stamp | None]] = field(default_factory=dict)
-    #: Hash of the weights of topics in means; None without weights.
+    #: Seed of random numbers and hash of the weights of topics in means; None without them.
+    seed: int | None = None
     weights: str | None = None
+    #: The signature as it was saved; None if the scores were not read from a file.
+    saved: Mapping[str, Any] | None = None
 
     def add(self, kind: str, name: str, source: Any) -> None:
         """Keep a source until it is hashed."""
@@ -249,13 +265,23 @@ class Origin:
             len(topics),
             hash_of(topics),
             self.options,
-            weights=self.weights,
+            self.seed,
+            self.weights,
         )
 
     @classmethod
     def of_dict(cls, saved: Mapping[str, Any]) -> Origin:
-        """Return the origin from a signature in JSON, of which all but the versions may be missing."""
-        known = {("run", str(name)): one for name, one in saved.get("runs", {}).items()}
-        qrels = {("qrels", ""): saved.get("qrels")}
-        options, weights = saved.get("options", {}), saved.get("weights")
-        return cls(options, saved["versions"], known=qrels | known, weights=weights)
+        """Return the origin from a signature in JSON, whose fields may be missing.
+
+        Raises:
+            ValueError: a field has another type.
+        """
+        for name, (kind, inner) in _FIELDS.items():
+            value = saved.get(name, kind[0]())
+            items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            if not isinstance(value, kind) or not all(isinstance(one, inner) for one in items):
+                raise ValueError(f"the field {name} of the signature is {short_repr(value)}")
+        known = {("run", name): one for name, one in saved.get("runs", {}).items()}
+        qrels, of_means = {("qrels", ""): saved.get("qrels")}, (saved.get("seed"), saved.get("weights"))
+        options, versions = (saved.get(name, {}) for name in ("options", "versions"))
+        return cls(options, versions, (), qrels | known, {}, *of_means, saved)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from ir_graded.core.facets import POSITION
 from ir_graded.errors import ParameterError
 
 from .evaluate import evaluate
-from .scores import Scores, read_scores
+from .scores import Scores, read_scores, saved_signature
 from .signature import MIXED, Signature
 
 #: Words for the result of a comparison.
@@ -26,12 +26,12 @@ class Verification(Result):
     """Result of ``verify``, a row per compared item.
 
     Attributes:
-        item: what was compared: a version, an option, ``qrels``, ``run``, ``score`` ...
+        item: what was compared: a version, an option, ``topics``, ``seed``, ``qrels``, ``run``, ``score`` ...
         run: the run; empty for items that are not of one run.
         measure: the measure of an item ``score``.
         query_id: the topic with the largest difference of an item ``score``.
-        status: 'agrees', 'differs', 'not known' (a hash is not known), 'missing' (a saved run was not given)
-            or 'not saved' (a given run).
+        status: 'agrees', 'differs', 'not known' (a hash is not known, or the file lacks the field), 'missing'
+            (a saved run was not given) or 'not saved' (a given run).
         saved: the saved value.
         found: the recomputed value.
         note: sentence on the difference, such as the number of topics that differ; may be empty.
@@ -72,7 +72,8 @@ def verify(  # noqa: PLR0913  # options of evaluate
     """Recompute saved scores and their signature, and compare them with what was saved.
 
     A changed label changes the hash of the qrels, a changed score of a document that of its run; which row
-    changed cannot be known from a hash. Recomputed scores must be equal to the last bit.
+    changed cannot be known from a hash. Recomputed scores must be equal to the last bit. The signature of a
+    file must also agree with the scores in it: with their measures, topics and runs.
 
     Args:
         saved: scores with a signature: the file of ``ir_graded evaluate --save``, the JSON of
@@ -91,7 +92,7 @@ def verify(  # noqa: PLR0913  # options of evaluate
         The result of each comparison; ``agrees`` is true if all agree.
 
     Raises:
-        FileFormatError: the file holds no saved scores.
+        FileFormatError: the file holds no saved scores, or a run, measure or topic twice.
         ParameterError: the saved scores are estimates from a sample of judgments.
         InputError: the qrels or a run cannot be scored; other errors are as in ``evaluate``.
 
@@ -104,20 +105,22 @@ def verify(  # noqa: PLR0913  # options of evaluate
         >>> found = ir_graded.verify(scores, {"1": {"a": 1, "b": 1}}, runs).to_frame()
         >>> found.query("status != 'agrees'")[["item", "run", "measure", "query_id", "saved", "found"]]
              item   run measure query_id             saved             found
-        11  qrels                         9509509e40c943c6  d72b8641ff6c4088
-        13  score  bm25       Q        1          0.833333               1.0
+        13  qrels                         9509509e40c943c6  d72b8641ff6c4088
+        15  score  bm25       Q        1          0.833333               1.0
     """
     scores = saved if isinstance(saved, Scores) else read_scores(saved)
-    was = scores.signature
-    if was.options.get("estimates"):
+    was = saved_signature(scores)
+    saved_options = was.get("options", {})
+    if saved_options.get("estimates"):
         raise ParameterError("verify recomputes scores of evaluate, but the saved scores are estimates")
     given = {"ties": ties, "ranks": ranks, "beyond": beyond}
-    chosen = {name: was.options.get(name) if one is None else one for name, one in given.items()}
+    chosen = {name: saved_options.get(name) if one is None else one for name, one in given.items()}
     by_default = {None, "default", POSITION.name, MIXED}
     chosen = {name: one for name, one in chosen.items() if one not in by_default}
     options: dict[str, Any] = {**chosen, "intents": intents, "nuggets": nuggets, "lengths": lengths}
     again = evaluate(scores.measures, qrels, runs, progress=False, **options)
-    rows = [*_of_signatures(was, now := again.signature), *_of_runs(scores, was, again, now)]
+    now = again.signature
+    rows = [*_of_signatures(was, scores.signature, now), *_of_runs(scores, was.get("runs", {}), again, now)]
     return Verification(*map(tuple, zip(*rows, strict=True)))
 
 
@@ -125,31 +128,43 @@ def verify(  # noqa: PLR0913  # options of evaluate
 _Row = tuple[str, str, str, str, str, Any, Any, str]
 
 
-def _row(item: str, saved: Any, found: Any, run: str = "", note: str = "") -> _Row:
+def _row(item: str, saved: Any, found: Any, run: str = "", note: str = "", own: Any = None) -> _Row:
+    """Return a row. ``own`` is the value of the saved scores, if it is not only in their signature."""
+    saved = saved if own in {None, found} else own
     known = saved is not None and found is not None
     status = NOT_KNOWN if not known else AGREES if saved == found else DIFFERS
     return item, run, "", "", status, saved, found, note
 
 
-def _of_signatures(was: Signature, now: Signature) -> Iterator[_Row]:
-    for program, number in now.versions.items():
-        yield _row(f"version of {program}", was.versions.get(program), number)
-    yield _row("measures", " ".join(was.measures), " ".join(now.measures))
-    topics = [f"{one.topics}:{one.topics_hash}" for one in (was, now)]
-    yield _row("topics", *topics)
-    for name, value in now.options.items():
-        yield _row(name, was.options.get(name), value)
-    yield _row("qrels", was.qrels, now.qrels)
+def _of_signatures(was: Mapping[str, Any], own: Signature, now: Signature) -> Iterator[_Row]:
+    """Yield rows on all but the runs; ``was`` may lack fields of ``own`` and ``now``."""
+    yield from _of_names("version of ", was.get("versions", {}), now.versions)
+    saved, found, of_scores = (
+        one and " ".join(one) for one in (was.get("measures"), now.measures, own.measures)
+    )
+    yield _row("measures", saved, found, own=of_scores)
+    saved = f"{was['topics']}:{was['topics_hash']}" if {"topics", "topics_hash"} <= {*was} else None
+    found, of_scores = (f"{one.topics}:{one.topics_hash}" for one in (now, own))
+    yield _row("topics", saved, found, own=of_scores)
+    for name in ("seed", "weights"):
+        # Scores of topics have neither.
+        yield _row(name, str(was[name]) if name in was else None, "None")
+    yield from _of_names("", was.get("options", {}), now.options)
+    yield _row("qrels", was.get("qrels"), now.qrels)
 
 
-def _of_runs(scores: Scores, was: Signature, again: Scores, now: Signature) -> Iterator[_Row]:
+def _of_names(prefix: str, saved: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[_Row]:
+    return (_row(f"{prefix}{name}", saved.get(name), found.get(name)) for name in {**found, **saved})
+
+
+def _of_runs(scores: Scores, was: Mapping[str, str | None], again: Scores, now: Signature) -> Iterator[_Row]:
     """Yield rows on each run, and on each measure with another score."""
-    left = [run for run in again.runs if run not in was.runs]
+    left = [run for run in again.runs if run not in scores.runs]
     topics = {str(one): at for at, one in enumerate(again.query_ids)}
     shared = [(at, topics[str(one)]) for at, one in enumerate(scores.query_ids) if str(one) in topics]
     at_saved, at_found = np.array(shared, dtype=np.int64).reshape(-1, 2).T
     for number, run in enumerate(scores.runs):
-        name, rows = run, was.runs[run]
+        name, rows = run, was.get(run)
         if name not in now.runs:
             same = [one for one in left if rows is not None and now.runs[one] == rows]
             if not same:
@@ -171,5 +186,7 @@ def _of_runs(scores: Scores, was: Signature, again: Scores, now: Signature) -> I
             note = f"largest difference {apart[at]:g} (topics that differ: {differing})"
             topic = str(scores.query_ids[int(at_saved[at])])
             yield "score", run, measure, topic, DIFFERS, float(saved[at]), float(found[at]), note
+    for run in (one for one in was if one not in scores.runs):
+        yield "run", run, "", "", DIFFERS, was[run], None, "only the signature has this run"
     for run in left:
         yield "run", run, "", "", OTHER, None, now.runs[run], "the saved scores have no such run"

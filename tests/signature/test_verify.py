@@ -169,12 +169,96 @@ def test_files_that_hold_no_scores_and_estimates_are_rejected(tmp_path):
         ir_graded.verify(scores, qrels, {"1": {"a": 1.0}})
 
 
-@pytest.mark.parametrize("signature", [[], "x", {"versions": {}, "runs": []}])
-def test_a_broken_signature_is_rejected(saved, signature):
+FIELDS = ["versions", "measures", "qrels", "runs", "topics", "topics_hash", "options", "seed", "weights"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "item"),
+    [
+        ("measures", ["Q", "RR"], "measures"),
+        ("topics", 3, "topics"),
+        ("topics_hash", "0" * 16, "topics"),
+        ("seed", 5, "seed"),
+        ("weights", "0" * 16, "weights"),
+        ("qrels", "0" * 16, "qrels"),
+    ],
+)
+def test_no_field_of_the_signature_is_trusted(saved, field, value, item):
+    content = changed(json.loads(saved.read_text()), "signature", field, value=value)
+    saved.write_text(json.dumps(content))
+    assert differing(ir_graded.verify(saved, QRELS, RUNS)) == [(item, "", "", "", "differs")]
+
+
+def test_a_signature_of_more_than_the_scores_is_found(saved):
     content = json.loads(saved.read_text())
-    content["signature"] = signature or 1
-    with pytest.raises(FileFormatError):
-        Scores.from_json(json.dumps(content))
+    content["signature"]["options"]["further"] = True
+    content |= {"runs": ["bm25"], "values": [of_runs[:1] for of_runs in content["values"]]}
+    saved.write_text(json.dumps(content))
+    found = differing(ir_graded.verify(saved, QRELS, {"bm25": RUNS["bm25"]}))
+    assert found == [("further", "", "", "", "not known"), ("run", "dense", "", "", "differs")]
+    content["query_ids"] = content["query_ids"][:1]
+    content["values"] = [[[values[0]] for values in of_runs] for of_runs in content["values"]]
+    saved.write_text(json.dumps(content))
+    found = differing(ir_graded.verify(saved, QRELS, {"bm25": RUNS["bm25"]}))
+    assert found[0] == ("topics", "", "", "", "differs")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_that_the_signature_lacks_is_not_known(saved, field):
+    content = json.loads(saved.read_text())
+    assert [*content["signature"]] == FIELDS
+    del content["signature"][field]
+    saved.write_text(json.dumps(content))
+    assert {row[4] for row in differing(ir_graded.verify(saved, QRELS, RUNS))} == {"not known"}
+
+
+def test_a_selection_of_saved_scores_is_verified(saved):
+    part = Scores.from_json(saved.read_text()).select(runs="dense", measures="AP")
+    assert ir_graded.verify(part, QRELS, {"dense": RUNS["dense"]}).agrees
+
+
+BROKEN = {
+    **{
+        f"{field} null": ("signature", field, None)
+        for field in FIELDS
+        if field not in {"qrels", "seed", "weights"}
+    },
+    **{f"{field} list": ("signature", field, [["x"]]) for field in FIELDS},
+    "option list": ("signature", "options", {"ties": ["x"]}),
+    "signature list": ("signature", []),
+    "signature number": ("signature", 1),
+    "run twice": ("runs", ["bm25", "bm25"]),
+    "measure twice": ("measures", ["Q", "Q(beta=1)"]),
+    "topic twice": ("query_ids", [1, "1"]),
+    "topic object": ("query_ids", [{}, "1"]),
+    "large number": ("values", 0, 0, 0, 10**400),
+}
+
+
+@pytest.mark.parametrize("keys", BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_is_rejected(saved, keys):
+    content = json.loads(saved.read_text())
+    *path, last, value = keys
+    inner = content
+    for key in path:
+        inner = inner[key]
+    inner[last] = value
+    saved.write_text(json.dumps(content))
+    with pytest.raises(
+        FileFormatError, match=r"scores\.json: expected JSON of ir_graded scores, version 1.*: ."
+    ):
+        ir_graded.verify(saved, QRELS, RUNS)
+
+
+@pytest.mark.parametrize("key", ["format", "seed"])
+def test_deeply_nested_json_is_rejected(saved, key):
+    deep = "[" * 100_000 + "]" * 100_000
+    content = changed(
+        json.loads(saved.read_text()), *(["signature"] if key == "seed" else []), key, value="here"
+    )
+    saved.write_text(json.dumps(content).replace('"here"', deep))
+    with pytest.raises(FileFormatError, match="recursion"):
+        ir_graded.verify(saved, QRELS, RUNS)
 
 
 # ---------------------------------------------------------------------------------------- command line
@@ -231,10 +315,14 @@ def test_names_in_cells_of_values_are_escaped(run):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_command_rejects_other_files(run):
+def test_the_command_rejects_other_files(run, tmp_path):
     assert_command_fails(
         run("verify", "q.txt", "q.txt", "bm25"), "q.txt", "expected JSON of ir_graded scores"
     )
+    run(*EVALUATE, "--save", "s.json")
+    text = (tmp_path / "s.json").read_text()
+    (tmp_path / "s.json").write_text(text.replace('["bm25", "dense"]', '["bm25", "bm25"]'))
+    assert_command_fails(run("verify", "s.json", "q.txt", "bm25"), "s.json", "runs: 'bm25' appears twice")
 
 
 @pytest.mark.slow
