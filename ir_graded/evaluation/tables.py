@@ -241,8 +241,9 @@ def table(  # noqa: PLR0913  # options of to_latex
     notes = [f"Mean scores over {len(scores.query_ids)} topics." if caption is None else _ended(caption)]
     notes += ["Best values in bold."] if weights is None else ["Topics are weighted.", "Best values in bold."]
     of_tests = len(notes)
-    options = {"test": test, "correction": correction, "alpha": alpha, "rng": rng, "weights": weights}
-    compare = partial(differences, scores, **options)
+    compare = partial(
+        differences, scores, test=test, correction=correction, alpha=alpha, rng=rng, weights=weights
+    )
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
         if _add_signs(signs, found := compare(baseline), lambda _, better: BETTER if better else WORSE):
