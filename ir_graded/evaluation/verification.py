@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,7 +121,11 @@ def verify(  # noqa: PLR0913  # options of evaluate
     options: dict[str, Any] = {**chosen, "intents": intents, "nuggets": nuggets, "lengths": lengths}
     again = evaluate(scores.measures, qrels, runs, progress=False, **options)
     now = again.signature
-    rows = [*_of_signatures(was, scores.signature, now), *_of_runs(scores, was.get("runs", {}), again, now)]
+    before, precision = saved_options.get("precision"), now.options["precision"]
+    note = f"scores of documents were compared and hashed as {before}, now as {precision}"
+    note = "" if before in {None, precision} else note
+    rows = [*_of_signatures(was, scores.signature, now, note)]
+    rows += _of_runs(scores, was.get("runs", {}), again, now, note)
     return Verification(*map(tuple, zip(*rows, strict=True)))
 
 
@@ -136,7 +141,9 @@ def _row(item: str, saved: Any, found: Any, run: str = "", note: str = "", own: 
     return item, run, "", "", status, saved, found, note
 
 
-def _of_signatures(was: Mapping[str, Any], own: Signature, now: Signature) -> Iterator[_Row]:
+def _of_signatures(
+    was: Mapping[str, Any], own: Signature, now: Signature, on_precision: str
+) -> Iterator[_Row]:
     """Yield rows on all but the runs; ``was`` may lack fields of ``own`` and ``now``."""
     yield from _of_names("version of ", was.get("versions", {}), now.versions)
     saved, found, of_scores = (
@@ -149,15 +156,23 @@ def _of_signatures(was: Mapping[str, Any], own: Signature, now: Signature) -> It
     for name in ("seed", "weights"):
         # Scores of topics have neither.
         yield _row(name, str(was[name]) if name in was else None, "None")
-    yield from _of_names("", was.get("options", {}), now.options)
+    yield from _of_names("", was.get("options", {}), now.options, {"precision": on_precision})
     yield _row("qrels", was.get("qrels"), now.qrels)
 
 
-def _of_names(prefix: str, saved: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[_Row]:
-    return (_row(f"{prefix}{name}", saved.get(name), found.get(name)) for name in {**found, **saved})
+def _of_names(
+    prefix: str,
+    saved: Mapping[str, Any],
+    found: Mapping[str, Any],
+    notes: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[_Row]:
+    for name in {**found, **saved}:
+        yield _row(f"{prefix}{name}", saved.get(name), found.get(name), note=notes.get(name, ""))
 
 
-def _of_runs(scores: Scores, was: Mapping[str, str | None], again: Scores, now: Signature) -> Iterator[_Row]:
+def _of_runs(
+    scores: Scores, was: Mapping[str, str | None], again: Scores, now: Signature, on_precision: str
+) -> Iterator[_Row]:
     """Yield rows on each run, and on each measure with another score."""
     left = [run for run in again.runs if run not in scores.runs]
     topics = {str(one): at for at, one in enumerate(again.query_ids)}
@@ -171,7 +186,8 @@ def _of_runs(scores: Scores, was: Mapping[str, str | None], again: Scores, now: 
                 yield "run", run, "", "", MISSING, rows, None, "the run was not given"
                 continue
             left.remove(name := same[0])
-        yield _row("run", rows, now.runs[name], run, "" if name == run else f"given as {name}")
+        note = f"given as {name}" if name != run else on_precision if rows != now.runs[name] else ""
+        yield _row("run", rows, now.runs[name], run, note)
         for measure, saved, found in zip(
             scores.names,
             scores.values[:, number, at_saved],

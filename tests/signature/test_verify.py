@@ -189,6 +189,15 @@ def test_no_field_of_the_signature_is_trusted(saved, field, value, item):
     assert differing(ir_graded.verify(saved, QRELS, RUNS)) == [(item, "", "", "", "differs")]
 
 
+def test_another_precision_of_an_older_file_is_named_with_the_hashes_that_it_changes(saved):
+    content = changed(json.loads(saved.read_text()), "signature", "options", "precision", value="float32")
+    content["signature"]["runs"]["bm25"] = "0" * 16
+    saved.write_text(json.dumps(content))
+    found = ir_graded.verify(saved, QRELS, RUNS).to_frame().query("status == 'differs'")
+    assert found["item"].tolist() == ["precision", "run"]
+    assert {*found["note"]} == {"scores of documents were compared and hashed as float32, now as float64"}
+
+
 def test_a_signature_of_more_than_the_scores_is_found(saved):
     content = json.loads(saved.read_text())
     content["signature"]["options"]["further"] = True
