@@ -11,12 +11,49 @@ from functools import wraps
 from typing import Any
 
 import ir_measures
-from ir_measures.providers import Evaluator
+from ir_measures.providers import Evaluator, FallbackProvider
 
 from ._utils.measure_names import MEASURES, PROVIDER
 
-#: Attribute of the functions that replace some of ir-measures.
-_MARK = "_ir_graded"
+
+class Pipeline(FallbackProvider):
+    """``ir_measures.DefaultPipeline`` that accepts strings, and measures of all providers together.
+
+    Pickles of functions such as ``ir_measures.calc_aggregate`` contain it, so it is a class of this module.
+    """
+
+    def _evaluator(self, measures: Any, qrels: Any) -> Evaluator:
+        from .measures import GradedMeasure
+        from .measures.parsing import read_measures
+
+        # A measure object of ir-measures is the key of its results, so it must stay as given.
+        objects = read_measures(measures, as_given=True)
+        if not any(isinstance(measure, GradedMeasure) for measure in objects):
+            return super()._evaluator(objects, qrels)
+        from .evaluation.mixed import compose
+
+        return compose(objects, qrels)
+
+
+def _documented_as(original: Callable[[str], Any]) -> Callable[[Callable[[str], Any]], Any]:
+    """Take over all of a function of ir-measures but the name of its module, by which it is pickled."""
+    # It may have been replaced by an earlier import of this module.
+    original = getattr(original, "__wrapped__", original)
+    return wraps(original, ("__name__", "__doc__", "__annotations__"))
+
+
+@_documented_as(ir_measures.util.parse_measure)
+def parse_measure(measure: str) -> Any:  # noqa: D103
+    from .measures import parsing
+
+    return parsing.parse_measure(measure)
+
+
+@_documented_as(ir_measures.util.parse_trec_measure)
+def parse_trec_measure(measure: str) -> Any:  # noqa: D103
+    from .measures import parsing
+
+    return parsing.parse_trec_measure(measure)
 
 
 def register() -> None:
@@ -29,11 +66,9 @@ def register() -> None:
             raise ValueError(f"ir_measures already has another measure named {name!r}: {registry[name]!r}")
     registry.update(names)
     _add_provider()
-    pipeline = ir_measures.DefaultPipeline
-    _replace(pipeline, "_evaluator", _reading_strings)
+    ir_measures.DefaultPipeline.__class__ = Pipeline
     for module in (ir_measures.util, ir_measures):
-        _replace(module, "parse_measure", _reading)
-        _replace(module, "parse_trec_measure", _reading)
+        module.parse_measure, module.parse_trec_measure = parse_measure, parse_trec_measure
     # pt.measures copies the registry when PyTerrier is imported, which may have been earlier.
     pt_measures = sys.modules.get("pyterrier.measures")
     if pt_measures is not None:
@@ -45,41 +80,3 @@ def _add_provider() -> None:
     ir_measures.providers.registry[PROVIDER.NAME] = PROVIDER
     providers = ir_measures.DefaultPipeline.providers
     providers[:] = [provider for provider in providers if provider.NAME != PROVIDER.NAME] + [PROVIDER]
-
-
-def _replace(owner: Any, name: str, replacement: Callable[[Any], Any]) -> None:
-    """Replace a function of ir-measures once."""
-    if not hasattr(original := getattr(owner, name), _MARK):
-        setattr(owner, name, new := replacement(original))
-        setattr(new, _MARK, True)
-
-
-def _reading(original: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return the function of this package with the name of one of ir-measures, which reads a string."""
-
-    @wraps(original)
-    def read(measure: str) -> Any:
-        from .measures import parsing
-
-        return getattr(parsing, original.__name__)(measure)
-
-    return read
-
-
-def _reading_strings(original: Callable[[Any, Any], Evaluator]) -> Callable[[Any, Any], Evaluator]:
-    """Return a ``DefaultPipeline._evaluator`` that accepts strings and mixed measures of all providers."""
-
-    @wraps(original)
-    def _evaluator(measures: Any, qrels: Any) -> Evaluator:
-        from .measures import GradedMeasure
-        from .measures.parsing import read_measures
-
-        # A measure object of ir-measures is the key of its results, so it must stay as given.
-        objects = read_measures(measures, as_given=True)
-        if not any(isinstance(measure, GradedMeasure) for measure in objects):
-            return original(objects, qrels)
-        from .evaluation.mixed import compose
-
-        return compose(objects, qrels)
-
-    return _evaluator
