@@ -108,10 +108,9 @@ class RunCoverage:
         is_empty = matched.has_no_document(names)
         lacks = (found.n_retrieved == 0) & ~is_empty
         missing, first_empty = (names[int(of.argmax())] if of.any() else None for of in (lacks, is_empty))
-        judged, shares, examples = _all_judged(judgments, matched), None, ""
-        if judged is not None:
-            shares = judged_shares(judged)
-            examples = "" if judged.topic.size or not retrieved else _examples(judgments, matched)
+        judged = _all_judged(judgments, matched)
+        shares = None if judged is None else judged_shares(judged)
+        examples = _examples_if_none(judgments, matched, judged)
         is_tie = found.is_flat and int(found.n_retrieved.max(initial=0)) > 1
         note = note_on_ranks(judgments, found, by_default or {})
         ties, by_position = found.ties, found.by_position
@@ -162,8 +161,15 @@ def _all_judged(judgments: Judgments, matched: MatchedRun) -> JudgedRun | None:
     return None
 
 
-def _examples(judgments: Judgments, matched: MatchedRun) -> str:
-    """Return a clause with documents of the first topic that the run and the qrels share."""
+def nothing_judged(judgments: Judgments, matched: MatchedRun) -> str:
+    """Return a clause with documents of a topic if it is known that no document of the run is judged."""
+    return _examples_if_none(judgments, matched, _all_judged(judgments, matched))
+
+
+def _examples_if_none(judgments: Judgments, matched: MatchedRun, judged: JudgedRun | None) -> str:
+    """Return a clause with documents of the first topic that a run without judged documents shares."""
+    if judged is None or judged.topic.size or not matched.judged.n_retrieved.any():
+        return ""
     topic = int(np.flatnonzero(matched.judged.n_retrieved)[0])
     name, table = judgments.names[topic], table_of_run(judgments, matched.run)
     found = table.doc_id.filter(table.query_id == name).to_list()
@@ -335,6 +341,17 @@ def caller(*through: str) -> tuple[str, int]:
         frame, level = frame.f_back, level + 1
         name = "" if frame is None else str(frame.f_globals.get("__name__")).partition(".")[0]
     return name, level
+
+
+def experiment() -> Mapping[str, Any]:
+    """Return the arguments of the ``pyterrier.Experiment`` that calls; empty if none does."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        package = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if (package, frame.f_code.co_name) == ("pyterrier", "Experiment"):
+            return frame.f_locals
+        frame = frame.f_back
+    return {}
 
 
 def warn_caller(text: str, category: type[Warning] = CoverageWarning) -> None:

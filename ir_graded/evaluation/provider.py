@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from ir_measures.measures import Measure
@@ -21,19 +22,30 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import AS_COMPLETE, MOST_IDS, InputError, ParameterError, SampledJudgmentsWarning
+from ir_graded.io.sources import is_read_once, table_of
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import match_run, prepare_qrels
+from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
 
-from .coverage import ABOVE_0, HAS_LARGE_TIES, caller, note_on_ranks, warn_caller
+from .coverage import (
+    ABOVE_0,
+    HAS_LARGE_TIES,
+    caller,
+    experiment,
+    note_on_ranks,
+    nothing_judged,
+    warn_caller,
+)
 
 #: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
 #: on it.
 _preceding: tuple[frozenset[Measure], float, set[str], Any] | None = None
+#: The qrels of the last experiment in batches that had a batch without a judged document.
+_warned: ref[Any] | None = None
 
 
 def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels: Any) -> None:
@@ -243,7 +255,10 @@ class GradedEvaluator(Evaluator):
         return {measure: aggregate(measure, of_topics) for measure, of_topics in scores.items()}
 
     def _match_and_warn(self, run: Any) -> JudgedRun:
+        run = table_of("run", run) if is_read_once(run) else run
         judged_run = self.match(run)
+        if not judged_run.topic.size and caller("ir_measures")[0] == "pyterrier":
+            self._warn_if_nothing_is_judged(MatchedRun("run", run, judged_run, self.lowest))
         if note := note_on_ranks(self.judgments, judged_run, self.by_default):
             warn_caller("".join(note))
         if judged_run.is_large:
@@ -257,6 +272,17 @@ class GradedEvaluator(Evaluator):
                 "numbers avoid this: subtract a constant from the scores, or give negative ranks as scores"
             )
         return judged_run
+
+    def _warn_if_nothing_is_judged(self, matched: MatchedRun) -> None:
+        global _warned  # the batches of an experiment are separate calls
+        if not (clause := nothing_judged(self.judgments, matched)):
+            return
+        options, where = experiment(), f"({clause})"
+        if options.get("batch_size") is not None:
+            if _warned is not None and _warned() is options["qrels"]:
+                return
+            _warned, where = ref(options["qrels"]), "on the topics of a batch"
+        warn_caller(f"The run has no judged document {where}.")
 
 
 def hint_on(scorer: Scorer, facet: Facet) -> str:

@@ -47,6 +47,10 @@ COLUMNS = ["P-measure@1000", "map", "P_10", "Q@10", "NCU(stop='rb')@10", "nERR(m
 MEASURES = [*ir_graded.measures.parsing.read_measures(["P-measure@1000"]), AP, P @ 10, *ASKED[3:]]
 
 
+#: A measure that others define.
+OTHERS = ir_measures.define_byquery(lambda _, run: float(len(run)), name="Length")
+
+
 def systems():
     return [pt.Transformer.from_df(ranked(run)) for run in (FIRST, SECOND)]
 
@@ -296,6 +300,36 @@ def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
         match=r"^EC.*, EC.*, EC.* \.\.\.: .* is 2 in one and 2.5 in another .* max_rel of the base measure$",
     ):
         score(many, "2", 2)
+
+
+def warnings_of(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        call()
+    return [str(warning.message) for warning in caught if warning.category is ir_graded.CoverageWarning]
+
+
+@pytest.mark.parametrize("measures", [["Q@10"], ["Q@10", "map", OTHERS]])
+def test_a_run_without_a_judged_document_warns_as_evaluate_does(measures):
+    cut = ranked(FIRST).assign(docno=lambda table: table["docno"] + ".txt")
+    (expected,) = warnings_of(lambda: ir_graded.evaluate("Q@10", QRELS, {"x": cut}))
+    clause = "has no judged document (for topic '1' it retrieved 'x.txt', 'a.txt', 'b.txt' ..., and the qrels"
+    assert expected.startswith(f"Run 'x' {clause}")
+    asked = {"eval_metrics": measures, "names": ["x"], "validate": "ignore"}
+    for system in (cut, pt.Transformer.from_df(cut)):
+        (found,) = warnings_of(lambda: experiment(retr_systems=[system], **asked))  # noqa: B023
+        assert found.removeprefix("The run") == expected.removeprefix("Run 'x'")
+    assert warnings_of(lambda: pt.Evaluate(cut, QRELS, metrics=measures)) == [found]
+    assert warnings_of(lambda: experiment(eval_metrics=measures, validate="ignore")) == []
+
+
+def test_an_experiment_in_batches_without_a_judged_document_warns_once():
+    cut = [pt.Transformer.from_df(ranked(dict.fromkeys(FIRST, "xy")))]
+    for _ in range(2):
+        found = warnings_of(
+            lambda: experiment(retr_systems=cut, names=["x"], eval_metrics=["Q"], batch_size=1)
+        )
+        assert found == ["The run has no judged document on the topics of a batch."]
 
 
 @pytest.mark.filterwarnings("ignore:.*not found in qrels:UserWarning")  # PyTerrier warns of topic 9
