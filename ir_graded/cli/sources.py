@@ -190,8 +190,7 @@ def _score_matrices(
             raise click.UsageError("give --scores once")
         scores = read_scores(path)
         wanted = options.read(measures) if measures else scores.measures
-        found = matrices_by_measure(scores)
-        return {name: found[name] for name in (scores.names[scores.position(one)] for one in wanted)}
+        return matrices_by_measure(scores[wanted])
     if not runs or not measures:
         raise click.UsageError('give at least two RUNs, and measures: -m "Q P-measure nDCG@10 AP"')
     return matrices_by_measure(evaluate(options.read(measures), str(qrels), runs))

@@ -173,10 +173,10 @@ def _examples_if_none(judgments: Judgments, matched: MatchedRun, judged: JudgedR
     topic = int(np.flatnonzero(matched.judged.n_retrieved)[0])
     name, table = judgments.names[topic], table_of_run(judgments, matched.run)
     found = table.doc_id.filter(table.query_id == name).to_list()
-    judged = [judgments.doc_ids[at] for at in np.flatnonzero(judgments.levels.topic == topic).tolist()]
+    known = [judgments.doc_ids[at] for at in np.flatnonzero(judgments.levels.topic == topic).tolist()]
     return (
         f"for topic {name!r} it retrieved {format_ids(found)}, and the qrels have "
-        f"{format_ids(judged) or 'no document'}"
+        f"{format_ids(known) or 'no document'}"
     )
 
 

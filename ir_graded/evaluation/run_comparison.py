@@ -128,7 +128,9 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     scores, of_runs = request.scores(judged_share, LOWEST_JUDGED, rows=False, check=check, progress=None)
     found = differences(scores, name, alternative="less", family="all", slices=slices, **options)
     # Shape (slices, measures, runs), as the rows of the result.
-    shares = np.array([share for share, _ in of_runs])
+    tested = [number for number, measure in enumerate(read) if str(measure) in found.measure]
+    read, depths = [read[number] for number in tested], depths[tested]
+    shares = np.array([share[tested] for share, _ in of_runs])
     judged = np.stack([mean_of_known(shares[:, :, topics]) for topics in parts.values()])
     judged = judged.swapaxes(1, 2)
     of_others = np.delete(judged, at, axis=2)

@@ -23,7 +23,7 @@ from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.matrix import check_arithmetic, number_of
+from ir_graded.meta.matrix import is_geometric, number_of
 from ir_graded.meta.options import Seed, check_options, generator, statistic
 
 from .coverage import LOWEST_JUDGED, warn_caller
@@ -316,7 +316,6 @@ def interval_depth(
     check_options(depth=depth, n_samples=n_samples, confidence=confidence)
     generator(rng)
     scorers_here(measures, "score_intervals", "passages columns strata ties")
-    check_arithmetic(measures)
     without = [str(measure) for measure in measures if "cutoff" not in measure.params]
     if depth is None and without:
         raise ParameterError(
@@ -356,6 +355,7 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
         by_name = sorted(zip(request.runs, fusion.runs, strict=True), key=itemgetter(0))
         judged = [Retrieved.of(run, imputation, LOWEST_JUDGED, np.inf) for _, run in by_name]
         draws = RunModel(imputation, judged, n_samples, source).draws
+    geometric = [at for at, measure in enumerate(request.measures) if is_geometric(measure)]
     samples = Samples(imputation, scorers, retrieved, shift, seeds, draws)
     for block, values in samples.scored():
         topics = imputation.topics[block]
@@ -363,6 +363,7 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
         above = values - zero[..., np.newaxis]
         ends[0][:, :, topics] = zero + above.mean(axis=3)
         ends[1:, :, :, topics] = np.quantile(values, [tail, 1 - tail], axis=3)
+        above[geometric] = np.log(values[geometric] / zero[geometric, ..., np.newaxis])
         for topic in range(above.shape[2]):  # one by one, so that the sums do not depend on the blocks
             moved += above[:, :, topic]
     if not by_runs:  # few judgments are what these are for
@@ -375,6 +376,7 @@ def intervals_of(  # noqa: PLR0913, PLR0917  # what to evaluate, and how
         )
     counts = [isinstance(measure.aggregator(), SumAgg) for measure in request.measures]
     moved /= np.where(counts, 1, len(scores.query_ids))[:, np.newaxis, np.newaxis]
+    moved[geometric] = scores.aggregates.T[geometric, :, np.newaxis] * np.expm1(moved[geometric])
     quantiles = np.quantile(moved, [tail, 1 - tail], axis=2)
     overall = np.stack([moved.mean(axis=2), *quantiles]) + scores.aggregates.T
     imputed = [np.count_nonzero(imputation.imputed[run.document[run.rank <= depth]]) for run in retrieved]

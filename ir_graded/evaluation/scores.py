@@ -362,10 +362,12 @@ class Scores:
         """Return the aggregate of each measure over the topics, shape ``(runs, measures)``."""
         return self.aggregates_of(self.values)
 
-    def aggregates_of(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def aggregates_of(
+        self, values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
         """Return aggregates of values with the shape of the scores, shape ``(runs, measures)``."""
         runs = range(len(self.runs))
-        rows = [[aggregate(m, values[i, j]) for i, m in enumerate(self.measures)] for j in runs]
+        rows = [[aggregate(m, values[i, j], weights) for i, m in enumerate(self.measures)] for j in runs]
         return np.array(rows, dtype=np.float64).reshape(len(self.runs), len(self.measures))
 
     @property
@@ -379,7 +381,8 @@ class Scores:
         """Aggregates of each measure over the topics: a row per run, best first by the first measure.
 
         Args:
-            weights: weights of the topics, such as their traffic, as for ``meta.differences``.
+            weights: weights of the topics, such as their traffic, as for ``meta.differences``. With weights
+                w, GM(measure=M) is ``exp(sum of w ln(M) / sum of w)``.
 
         Raises:
             InputError: a topic has no weight, or a wrong one.
@@ -660,19 +663,16 @@ def weighted(scores: Scores, weights: Any) -> Scores:
 
     Raises:
         InputError: a topic has no weight, or a wrong one.
-        ParameterError: a measure is a geometric mean.
     """
     if weights is None:
         return scores
-    from ir_graded.meta.matrix import check_arithmetic
     from ir_graded.meta.topics import weights_of
 
-    check_arithmetic(scores.measures)
     of_topic = weights_of(scores.query_ids, weights)
     origin = scores._origin or Origin()  # noqa: SLF001  # of this module
     weights = weights_hash(scores.query_ids, of_topic.tolist())
     found = replace(scores, _origin=replace(origin, weights=weights))
-    means = scores.aggregates_of(scores.values * (of_topic * len(of_topic) / of_topic.sum()))
+    means = scores.aggregates_of(scores.values, of_topic * len(of_topic) / of_topic.sum())
     found.__dict__["aggregates"] = means
     return found
 

@@ -11,6 +11,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ir_measures.measures.base import SumAgg
 
 from ir_graded.errors import GradedError, InputError, ParameterError, did_you_mean, printable, short_repr
 from ir_graded.io.run_names import find_run
@@ -197,6 +198,10 @@ def _intervals_of(scores: Any, intervals: Any, rng: Seed, weights: Any) -> Confi
             f"intervals={short_repr(intervals)} must be True, False or a result of meta.confidence_intervals"
         )
     own = (found.runs, found.measures) == (scores.runs, tuple(scores.names))
+    # Where the table has sums, the intervals are of means.
+    summed = [isinstance(measure.aggregator(), SumAgg) for measure in scores.measures] if own else [False]
+    times = np.where(summed, len(scores.query_ids), 1)[:, np.newaxis]
+    found = replace(found, mean=found.mean * times, low=found.low * times, high=found.high * times)
     if not own or not np.allclose(found.mean, scores.aggregates.T):
         raise InputError(
             "intervals: their runs, measures or means differ from those of the scores: use "
@@ -247,19 +252,21 @@ def table(  # noqa: PLR0913  # options of to_latex
     if baseline is not None:
         baseline = find_run(baseline, dict.fromkeys(scores.runs)) or baseline
         if _add_signs(signs, found := compare(baseline), lambda _, better: BETTER if better else WORSE):
-            notes.append(
+            notes += [
                 f"{write.raised(BETTER, BETTER)}: significantly better, {write.raised(WORSE, WORSE)}: "
                 f"significantly worse than {shown[baseline]} ({_test_of(found)} for the {found.tests[0]} "
-                f"runs of each measure, alpha = {alpha:g})."
-            )
+                f"runs of each measure, alpha = {alpha:g}).",
+                *map(write.text, found.notes),
+            ]
     texts = chain.from_iterable(product(ascii_lowercase, repeat=size) for size in count(1))
     of_run = dict(zip(shown, map("".join, texts), strict=False))
     if letters and _add_signs(signs, found := compare(None), lambda other, _: of_run[other]):
         shown = {run: f"({of_run[run]}) {name}" for run, name in shown.items()}
-        notes.append(
+        notes += [
             f"Raised letters: significantly better than these runs ({_test_of(found)} for the "
-            f"{found.tests[0]} pairs of runs of each measure, alpha = {alpha:g})."
-        )
+            f"{found.tests[0]} pairs of runs of each measure, alpha = {alpha:g}).",
+            *map(write.text, found.notes),
+        ]
     # Without separators, "aa" would be two letters.
     separator = "," if len(shown) > len(ascii_lowercase) else ""
     raised = {
@@ -284,7 +291,7 @@ def table(  # noqa: PLR0913  # options of to_latex
                 ends = (float(one[column, at]) for one in (within.low, within.high))
                 value += f" [{', '.join(decimal(end, places[column]) for end in ends)}]"
             cells[-1].append(value)
-    text = write.render(["run", *columns], cells, " ".join(filter(None, notes)), **layout)
+    text = write.render(["run", *columns], cells, " ".join(dict.fromkeys(filter(None, notes))), **layout)
     if style != "latex":
         return text
     # Tests and intervals have notes.

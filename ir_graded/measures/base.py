@@ -7,9 +7,11 @@ adds it to ``REGISTRY``, from which the plugin, the command line, the pages and 
 from __future__ import annotations
 
 import math
+import operator
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, ClassVar, TypeVar
 
 import ir_measures
@@ -92,10 +94,35 @@ class ExactMean(Agg):
         return exact_mean(self.values)
 
 
-def aggregate(measure: Measure, values: Floats) -> float:
-    """Return the aggregate of a measure over the topics: the mean, or the sum of counts such as NumRet."""
+class GeometricMean(ExactMean):
+    """Aggregator of ir-measures: the geometric mean of scores above 0; NaN without scores."""
+
+    def result(self, weights: Iterable[float] | None = None) -> float:
+        """Return the geometric mean of the scores added; ``weights`` have the mean 1."""
+        if not self.values:
+            return math.nan
+        logs = map(operator.mul, weights or repeat(1.0), map(math.log, self.values))
+        mean = math.exp(exact_mean(logs))
+        # Rounding can put it outside the range of the scores.
+        return min(max(mean, min(self.values)), max(self.values))
+
+
+#: Aggregators that are arithmetic means.
+MEANS = (ExactMean, MeanAgg)
+
+
+def aggregate(measure: Measure, values: Floats, weights: Floats | None = None) -> float:
+    """Return the aggregate of a measure over the topics: the mean, or the sum of counts such as NumRet.
+
+    ``weights`` of the topics have the mean 1.
+    """
     aggregator = measure.aggregator()
-    if type(aggregator) in (ExactMean, MeanAgg) and values.size:
+    if isinstance(aggregator, GeometricMean):
+        aggregator.values = values.tolist()
+        return aggregator.result(None if weights is None else weights.tolist())
+    if weights is not None:
+        values = values * weights
+    if type(aggregator) in MEANS and values.size:
         # The last digit of ir-measures' sum depends on the order of the topics.
         return exact_mean(values.tolist())
     for value in values.tolist():

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ir_graded.core.facets import Facet
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 
-from .base import Contributions, ExactMean, TiedContributions, add_short_name, register
+from .base import Contributions, GeometricMean, TiedContributions, add_short_name, register
 from .composed import BASES, BaseMeasure, ComposedMeasure
 
 __all__ = ["GM"]
 
 #: Classics whose scores are in [0, 1] and that rank documents.
 _CLASSICS = ("AP", "Bpref", "infAP", "RR", "P", "R", "Rprec", "Success", "ERR", "RBP", "RelP", "GAP")
-
-
-class GeometricMean(ExactMean):
-    """Aggregator of ir-measures: the geometric mean of scores above 0; NaN without scores."""
-
-    def result(self) -> float:
-        """Return the geometric mean of the scores added."""
-        if not self.values:
-            return math.nan
-        mean = math.exp(math.fsum(map(math.log, self.values)) / len(self.values))
-        # Rounding can put it outside the range of the scores.
-        return min(max(mean, min(self.values)), max(self.values))
 
 
 class _GM(ComposedMeasure):
@@ -41,9 +27,10 @@ class _GM(ComposedMeasure):
         \mathrm{GM}(M) = \exp\Bigl(\frac{1}{T} \sum_{t = 1}^{T} \ln \max(M_{t}, 0.00001)\Bigr)
 
     Use it if improving a hard topic from 0.01 to 0.02 should count as much as improving an easy one from 0.4
-    to 0.8. It depends heavily on the topics with scores near 0, so it needs many topics. Tests and intervals,
-    which compare arithmetic means, refuse it: give them the logarithms,
-    ``{"log AP": np.log(scores.matrix("AP").clip(0.00001))}``.
+    to 0.8. It depends heavily on the topics with scores near 0, so it needs many topics. Tests and ranks are
+    of arithmetic means, so they leave it out with a note: give them the logarithms,
+    ``{"log AP": np.log(scores.matrix("AP").clip(0.00001))}``. ``pyterrier.Experiment``, which averages scores
+    itself, raises an error: use ``perquery=True`` and ``Scores.from_frame``.
 
     Drawn: GM(measure='AP')
 

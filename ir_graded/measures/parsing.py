@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from functools import wraps
+from io import StringIO
 from typing import Any, TypeAlias
 
 import ir_measures
@@ -449,9 +450,7 @@ def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]
         if (name := _TREC_NAME.fullmatch(item)) is None:
             raise
         try:
-            # ir-measures prints the measures of a family that it skips.
-            with redirect_stdout(sys.stderr):
-                return _original_parse_trec(item)
+            return _family(item)
         except ValueError:
             if "." in (name[1] or "") and _plain(_parts(item)[0]) not in _LACKING:
                 raise MeasureSyntaxError(
@@ -459,3 +458,14 @@ def _named(item: str | Measure, read: Callable[[str], Measure]) -> list[Measure]
                     "write P_10 or P_5,10"
                 ) from None
         raise
+
+
+def _family(name: str) -> list[Measure]:
+    """Return the measures that a name of trec_eval gives, with those of this package in a family."""
+    # ir-measures prints the members of a family that it skips.
+    with redirect_stdout(StringIO()) as printed:
+        found = _original_parse_trec(name)
+    skipped = re.findall(r"'(\w+)'", printed.getvalue())
+    if without := [one for one in skipped if one not in TREC_ONLY]:
+        sys.stderr.write(f"skipped {without}: measures not yet supported\n")
+    return found + [parse(TREC_ONLY[one]) for one in skipped if one in TREC_ONLY]

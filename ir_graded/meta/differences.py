@@ -20,7 +20,7 @@ from ir_graded.errors import (
     ParameterError,
 )
 
-from .matrix import DECIMALS, matrices_by_measure, number_of
+from .matrix import DECIMALS, all_matrices, arithmetic, number_of
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
 from .minima import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
 from .options import Seed, generator, statistic
@@ -326,7 +326,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         0  slip        -0.2  0.004        0.004       worse
         1  same         0.0  1.000        1.000  equivalent
     """
-    matrices = matrices_by_measure(scores)
+    matrices, notes = arithmetic(all_matrices(scores))
     first = next(iter(matrices.values()))
     correction = correction or TESTS[test].correction
     _check_fit(test, correction, weights)
@@ -349,7 +349,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     replicates = n_resamples or (_OF_ALL_PAIRS if baseline is None else TESTS[test].n_resamples)
     replicates = int(min(replicates, TESTS[test].n_resamples) if n_resamples is None else replicates)
     untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
-    notes = () if weights is None else notes_on_weights(parts, of_topic)
+    notes += () if weights is None else notes_on_weights(parts, of_topic)
     if minimum is not None and baseline is None:
         raise ParameterError("minimum needs a baseline; without one, use meta.minima")
     floor = np.where(part == 0, minima_of(scores, (*matrices,), minimum)[measure], np.nan)

@@ -84,7 +84,7 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = No
     Raises:
         InputError: there are fewer than two releases, a score is not finite, or a topic has no weight or a
             wrong one.
-        ParameterError: ``alpha`` is out of its range, or a measure is a geometric mean.
+        ParameterError: ``alpha`` is out of its range, or all measures are geometric means.
 
     Warns:
         CoverageWarning: topics, qrels, options, measures or runs differ, or it is not known if qrels do.

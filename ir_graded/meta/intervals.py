@@ -14,7 +14,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
 
-from .matrix import ScoreMatrix, matrices_by_measure, number_of
+from .matrix import ScoreMatrix, all_matrices, is_geometric, matrices_by_measure, number_of
 from .options import Seed, generator, statistic
 from .sample_size import ROUNDING
 from .samples import replicate_blocks, topic_counts
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ir_graded.plots.style import Axes, Figure
+
+
+#: Score below which a topic counts with this one in a geometric mean.
+_SMALLEST = 0.00001
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +86,8 @@ def confidence_intervals(
     of their scores. With ``a = 1 - confidence``, the interval goes from the ``a/2`` to the ``1 - a/2``
     quantile of the B statistics (with linear interpolation). All systems and measures share the same
     replicates. With few topics such intervals are slightly too short. With weights, a replicate draws topics
-    with equal probability, and its statistic is the weighted mean of their scores.
+    with equal probability, and its statistic is the weighted mean of their scores. The statistic of GMAP and
+    other geometric means is exp of the mean of the logarithms.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
@@ -109,9 +114,11 @@ def confidence_intervals(
         good  0.80  0.72  0.85
         poor  0.25  0.15  0.35
     """
-    matrices = matrices_by_measure(scores, fewest_runs=1)
+    matrices = all_matrices(scores, fewest_runs=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
+    geometric = [at for at, name in enumerate(matrices) if is_geometric(name)]
+    values[geometric] = np.log(values[geometric].clip(_SMALLEST))
     of_topic = weights_of(next(iter(matrices.values())).topics, weights)
     values, of_topic = values[:, :, of_topic > 0], of_topic[of_topic > 0]
     measures, systems, topics = values.shape
@@ -126,6 +133,8 @@ def confidence_intervals(
     tail = (1 - float(confidence)) / 2
     ends = means + np.quantile(replicates, [tail, 1 - tail], axis=2)
     low, high = np.clip(ends, values.min(axis=2), values.max(axis=2))
+    for of_runs in (means, low, high):
+        of_runs[geometric] = np.exp(of_runs[geometric])
     return ConfidenceIntervals(
         measures=tuple(matrices),
         runs=next(iter(matrices.values())).runs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints, exact_sum
-from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean, format_ids, short_repr
+from ir_graded.errors import (
+    MOST_IDS,
+    CoverageWarning,
+    InputError,
+    ParameterError,
+    did_you_mean,
+    format_ids,
+    short_repr,
+)
 
 from .options import Seed, check_options, generator
 
@@ -64,6 +73,7 @@ class ScoreMatrix:
             return scores
         if (by_measure := _by_measure(scores)) is not None:
             if len(by_measure) == 1:
+                check_arithmetic(by_measure)
                 return cls.of(next(iter(by_measure.values())), name, fewest_runs)
             raise InputError(
                 f"{name}: expected the scores by one measure, found those by {', '.join(by_measure)}; "
@@ -71,6 +81,7 @@ class ScoreMatrix:
             )
         if hasattr(scores, "matrix") and hasattr(scores, "names"):
             if len(scores.names) == 1:
+                check_arithmetic(scores.names)
                 return cls.of_measure(scores, scores.names[0], fewest_runs)
             raise InputError(
                 f"{name}: expected the matrix of one measure, found the scores of all: "
@@ -269,9 +280,13 @@ def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...
 
 
 def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
+    """Return the matrices of ``all_matrices`` without those that ``arithmetic`` leaves out."""
+    return arithmetic(all_matrices(scores, fewest_runs), stacklevel=5)[0]
+
+
+def all_matrices(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
     """Return one matrix per measure, over the same topics and systems in one order. Raises InputError."""
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
-        check_arithmetic(scores.measures)
         scores = {name: ScoreMatrix.of_measure(scores, name, fewest_runs) for name in scores.names}
     elif (by_measure := _by_measure(scores)) is not None:
         scores = by_measure
@@ -286,6 +301,26 @@ def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, Sc
     }
     first = next(iter(matrices.values()))
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
+
+
+def arithmetic(
+    matrices: Mapping[str, ScoreMatrix], stacklevel: int = 4
+) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:
+    """Return the matrices without geometric means, and a sentence, also as a warning, if there are some.
+
+    Raises ParameterError if nothing is left.
+    """
+    geometric = [name for name in matrices if is_geometric(name)]
+    if len(geometric) == len(matrices):
+        check_arithmetic(geometric)
+    if not geometric:
+        return dict(matrices), ()
+    note = (
+        "This statistic is of arithmetic means over the topics, so it leaves out the geometric ones: "
+        f"{', '.join(geometric)}."
+    )
+    warnings.warn(note, CoverageWarning, stacklevel=stacklevel)
+    return {name: matrix for name, matrix in matrices.items() if name not in geometric}, (note,)
 
 
 def score_rows(frame: Any, run: str | None = None) -> dict[str, list[Any]]:
@@ -381,16 +416,18 @@ def _by_measure(scores: Any) -> dict[str, pd.DataFrame] | None:
     }
 
 
+def is_geometric(measure: Any) -> bool:
+    """Return whether a name, here, in PyTerrier or in trec_eval, is that of a geometric mean."""
+    return str(measure).startswith(("GM(", "GMAP", "gm_"))
+
+
 def check_arithmetic(measures: Iterable[Any]) -> None:
     """Raise ParameterError for a measure whose aggregate is a geometric mean."""
-    for measure in measures:
-        if getattr(measure, "AGGREGATE", "mean") != "mean":
-            at = f"@{measure.params['cutoff']}" if "cutoff" in measure.params else ""
-            raise ParameterError(
-                f"{measure} is a {measure.AGGREGATE} over the topics, but tests, intervals and ranks are of "
-                f"arithmetic means: use {measure['measure']}{at}, or the logarithms of its scores, such as "
-                "np.log(scores.matrix(...).clip(0.00001))"
-            )
+    for measure in filter(is_geometric, measures):
+        raise ParameterError(
+            f"{measure} is a geometric mean over the topics, but this statistic is of arithmetic means: use "
+            "the base measure, or logarithms, such as {'log AP': np.log(scores.matrix('AP').clip(0.00001))}"
+        )
 
 
 def reference_name(reference: Any, measures: Collection[str], option: str = "reference") -> str:

@@ -12,7 +12,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, short_repr
 
-from .matrix import DECIMALS, matrices_by_measure, reference_name
+from .matrix import DECIMALS, all_matrices, arithmetic, check_arithmetic, reference_name
 from .options import Number, statistic
 from .topics import ALL_TOPICS, means_over_topics, notes_on_weights, weights_of
 
@@ -74,13 +74,12 @@ def minima(scores: Any, minimum: Mapping[Any, float], *, weights: Any = None) ->
         0  old   0.4     0.45      below minimum
         1  new   0.5     0.45  not below minimum
     """
-    matrices = matrices_by_measure(scores, 1)
+    matrices, notes = arithmetic(all_matrices(scores, 1))
     first = next(iter(matrices.values()))
     of_topic = weights_of(first.topics, weights)
     kept = of_topic > 0
-    notes: tuple[str, ...] = ()
     if weights is not None:
-        notes = notes_on_weights({ALL_TOPICS: np.arange(np.count_nonzero(kept))}, of_topic[kept])
+        notes += notes_on_weights({ALL_TOPICS: np.arange(np.count_nonzero(kept))}, of_topic[kept])
     values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, kept]
     mean = means_over_topics(values, of_topic[kept]).reshape(-1)
     floor = np.repeat(minima_of(scores, (*matrices,), minimum or {}), len(first.runs))
@@ -112,7 +111,9 @@ def minima_of(scores: Any, measures: tuple[str, ...], minimum: Mapping[Any, floa
     for measure, lowest in (minimum or {}).items():
         try:
             known = hasattr(scores, "position")
-            name = measures[scores.position(measure)] if known else reference_name(measure, measures)
+            name = scores.names[scores.position(measure)] if known else str(measure)
+            check_arithmetic([name])
+            reference_name(name, measures)
         except InputError:
             raise ParameterError(
                 f"the minimum of {measure} needs scores by {measure}; the measures are {', '.join(measures)}"

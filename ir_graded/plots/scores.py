@@ -243,7 +243,8 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
     }
     if not found:
         raise InputError(f"the scores have no cutoffs of {wanted}, only {', '.join(scores.names)}")
-    means = {cutoff: scores.matrix(found[cutoff]).mean() for cutoff in sorted(found)}
+    of_runs = scores.mean().loc[scores.matrix(scores.names[0]).columns]
+    means = {cutoff: of_runs[found[cutoff]] for cutoff in sorted(found)}
     runs = next(iter(means.values())).index
     labels = [style.label(run) for run in runs]
     with style.canvas(ax, labels) as axes:

@@ -49,7 +49,7 @@ from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.meta import ConfidenceIntervals, Differences, Ranks, confidence_intervals, differences, ranks
-from ir_graded.meta.matrix import number_of
+from ir_graded.meta.matrix import is_geometric, number_of
 from ir_graded.meta.ranks import TESTS as TESTS_OF_RANKS
 from ir_graded.meta.samples import TooFewTopicsWarning
 from ir_graded.meta.topics import weights_of
@@ -202,12 +202,12 @@ def of_scores(
     alpha = round(1 - confidence, 12)
     tests = None if baseline is None else differences(scores, baseline, alpha=alpha, **options)
     of_ranks = None
-    if len(scores.runs) > 1 and weights is None:
+    if len(scores.runs) > 1 and weights is None and not is_geometric(scores.names[0]):
         with warnings.catch_warnings():
             # With too few topics, all ranks are possible, which the page shows.
             warnings.simplefilter("ignore", TooFewTopicsWarning)
             test = {"test": options["test"]} if options["test"] in TESTS_OF_RANKS else {}
-            of_ranks = ranks(scores, alpha=alpha, rng=rng, **test)
+            of_ranks = ranks(scores[scores.names[0]], alpha=alpha, rng=rng, **test)
     scores = weighted(scores, weights)
     return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, rng, command, title)
 
@@ -234,7 +234,8 @@ def collect(  # noqa: PLR0913  # the options of report
     request = Request(measures, qrels)
     request.take(named)
     request.reread()
-    here = [measure for measure in native_scorers(measures) if takes_ties(measure)]
+    # The range of a geometric mean is not the mean of the ranges of the topics.
+    here = [one for one in native_scorers(measures) if takes_ties(one) and not is_geometric(one)]
     in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
     evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
     first = [scorer_of(measures[0])]
@@ -389,4 +390,5 @@ def note(measure: Measure) -> dict[str, Any]:
         "source": str(getattr(measure, "SOURCE", None) or ""),
         "provider": "ir-measures" if scorer_of(measure) is None else "ir_graded",
         "summed": is_summed(measure),
+        "geometric": is_geometric(measure),
     }

@@ -15,6 +15,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.io.values import as_text
 from ir_graded.meta.correlation import kendall_tau_b
 from ir_graded.meta.differences import p_text
+from ir_graded.meta.matrix import is_geometric
 from ir_graded.plots.style import plural
 
 from .contents import Contents, Lists
@@ -48,6 +49,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "mean": rounded(intervals.mean, _MEAN),
         "low": rounded(intervals.low, _MEAN),
         "high": rounded(intervals.high, _MEAN),
+        "geometric": [*map(is_geometric, scores.names)],
         "tau": _agreement(intervals.mean),
         "weights": None if contents.weights is None else rounded(contents.weights, _MEAN),
         "t": None,

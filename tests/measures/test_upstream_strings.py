@@ -213,11 +213,18 @@ def test_a_cutoff_of_trec_eval_is_a_whole_number(text):
     assert repr(text) in str(caught.value)
 
 
-def test_skipped_members_of_a_family_are_not_results(capsys):
-    assert "AP" in map(str, grammar.read_measures("official"))
+def test_families_have_geometric_means_and_name_skipped_members(capsys):
+    official = grammar.read_measures("official")
+    assert {ir_measures.AP, ir_graded.GM(measure="AP")} <= {*official}
+    assert len(official) == len(ir_measures.util.parse_trec_measure.__wrapped__("official")) + 1
+    capsys.readouterr()
+    assert {"GM(measure='AP')", "GM(measure='Bpref')"} <= {
+        *map(str, grammar.read_measures("official all_trec"))
+    }
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "gm_map" in printed.err
+    assert printed.err.startswith("skipped ['11pt_avg', 'G', ")
+    assert "gm_" not in printed.err
 
 
 def test_measure_objects_are_returned_unchanged():

@@ -349,6 +349,20 @@ def test_runs_with_more_than_a_tenth_unjudged_are_counted(show, tmp_path):
     assert "more 15 %; 1 run above 10 %" in text
 
 
+def test_two_runs_are_compared_by_a_geometric_mean_without_a_test(show, tmp_path):
+    covid = ir_graded.sample()
+    runs = {name: covid.runs[name] for name in ("BBGhelani1", "poznan_run1")}
+    ir_graded.report(["GMAP", "AP"], covid.qrels, runs, tmp_path / "page.html")
+    page = show(tmp_path / "page.html", view="compare")
+    means = ir_graded.evaluate("GMAP", covid.qrels, runs).mean()["GM(measure='AP')"]
+    difference = f"{means['BBGhelani1'] - means['poznan_run1']:+.3f}"
+    verdict = page.locator("#compare .verdict").text_content()
+    assert verdict == f"BBGhelani1 against poznan_run1 by GM(measure='AP'): {difference}"
+    assert page.locator("#compare > .key").last.text_content() == "A geometric mean is not tested."
+    page.select_option("select[aria-label='Measure']", "AP")
+    assert "is better than" in page.locator("#compare .verdict").text_content()
+
+
 def test_a_bar_shows_its_topic_and_opens_it(show, pages):
     page = show(pages / "covid.html", view="compare?a=BBGhelani1&b=poznan_run1&m=Q&t=1")
     bar = page.locator("#compare g[data-topic]").first

@@ -253,6 +253,36 @@ def test_counts_are_shown_as_means_with_a_note(tmp_path):
     assert "Shown as its mean over the topics" not in made(tmp_path, ["Q"])
 
 
+@pytest.mark.parametrize("first", ["AP", "GMAP"])
+@pytest.mark.parametrize("baseline", [None, "two"])
+def test_geometric_means_are_shown_with_intervals_and_not_tested(tmp_path, first, baseline):
+    text = made(tmp_path, sorted(["AP", "GMAP"], key=first.__ne__), baseline=baseline)
+    data = data_of(text)
+    at = data["measures"].index("GM(measure='AP')")
+    assert data["geometric"] == [number == at for number in (0, 1)]
+    assert data["mean"][at] == pytest.approx([0.5 ** (1 / 3), 0.5, (0.5e-10) ** (1 / 3)], abs=5.1e-7)
+    for low, mean, high in zip(data["low"][at], data["mean"][at], data["high"][at], strict=True):
+        assert low < mean < high <= 1
+    assert [of_run is None for of_run in data["ties"][at]] == [True] * 3
+    assert (data["ranks"] is None) == (first == "GMAP")
+    said = " ".join(html.unescape(" ".join(Page(text).text)).split())
+    assert "Shown as the geometric mean over the topics, which is not tested." in said
+    assert ("it leaves out the geometric ones: GM(measure='AP')." in said) == (baseline is not None)
+    if baseline is not None:
+        assert set(data["p"][at]) == {""}
+        assert set(data["difference"][at]) == {None}
+        assert "" not in {*data["p"][1 - at][:1], *data["p"][1 - at][2:]}
+
+
+@pytest.mark.slow
+def test_geometric_means_have_intervals_from_unjudged_documents(tmp_path):
+    runs = {name: covid_sample().runs[name] for name in [*covid_sample().runs][:2]}
+    text = made(tmp_path, ["AP", "GMAP"], covid_sample().qrels, runs, n_samples=20, depth=20)
+    found = ir_graded.score_intervals("AP GMAP", covid_sample().qrels, runs, n_samples=20, depth=20)
+    for mean, low, high in found.overall.reshape(3, -1).T:
+        assert f"{mean:.3f} [{low:.3f}, {high:.3f}]" in text
+
+
 def test_too_many_documents_are_left_out(tmp_path, monkeypatch):
     listed = sum(len(docs) for run in RUNS.values() for topic, docs in run.items())
     monkeypatch.setattr(contents, "_MOST_LISTED", listed - 1)

@@ -140,6 +140,8 @@
     const middle = D.weights
       ? each.reduce((sum, x, t) => sum + D.weights[t] * x, 0) / D.weights.reduce((sum, w) => sum + w, 0)
       : mean(each);
+    // The difference of geometric means, which is not tested.
+    if (D.geometric[m]) return { each, mean: D.mean[m][a] - D.mean[m][b], low: null, high: null, verdict: "" };
     const test = tested(m, a, b);
     if (!known(D.t)) return { each, mean: middle, low: null, high: null, verdict: "", ...test };
     const spread = Math.sqrt(each.reduce((sum, x) => sum + (x - middle) ** 2, 0) / (T - 1) / T);
@@ -514,7 +516,7 @@
     fill(
       "compare", title, numbers, el("div", { class: "pair" }, bars, points),
       el("h3", {}, "Topics"), el("p", { class: "key" }, "A, B and the difference. A topic opens its ranked lists."),
-      topicList(m, a, b, found, sorted), el("p", { class: "key" }, D.pairWords),
+      topicList(m, a, b, found, sorted), el("p", { class: "key" }, D.geometric[m] ? "A geometric mean is not tested." : D.pairWords),
     );
   }
   function differenceBars(found, sorted) {
