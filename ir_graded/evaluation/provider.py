@@ -11,6 +11,7 @@ from weakref import ref
 
 import numpy as np
 from ir_measures.measures import Measure
+from ir_measures.measures.base import SumAgg
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import CalcResults, Metric
 
@@ -26,10 +27,11 @@ from ir_graded.io.sources import is_read_once, table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
-from ir_graded.measures.base import Scorer, aggregate
+from ir_graded.measures.base import MEANS, Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
+from ir_graded.measures.parsing import parse_trec_measure
 
 from .coverage import (
     ABOVE_0,
@@ -44,8 +46,8 @@ from .coverage import (
 #: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
 #: on it.
 _preceding: tuple[frozenset[Measure], float, set[str], Any] | None = None
-#: The qrels of the last experiment in batches that had a batch without a judged document.
-_warned: ref[Any] | None = None
+#: The qrels of the last experiment of PyTerrier that warned, by the reason.
+_warned: dict[str, ref[Any]] = {}
 
 
 def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels: Any) -> None:
@@ -80,6 +82,46 @@ def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels
     )
 
 
+#: Names of columns that PyTerrier sums over the topics; it shows the mean of all others.
+_SUMMED = {"num_q", "num_rel", "num_ret", "num_rel_ret", "NumQ", "NumRel", "NumRet", "NumRelRet"}
+
+
+def check_averages(measures: Iterable[Measure]) -> None:
+    """Warn of sums, and raise ParameterError for other aggregates, that PyTerrier would replace by means.
+
+    ``pyterrier.Experiment`` averages the scores of topics itself; its other functions ask the measure.
+    """
+    aggregators = {measure: measure.aggregator() for measure in measures}
+    others = {one: found for one, found in aggregators.items() if type(found) not in MEANS}
+    options = experiment() if others and caller("ir_measures")[0] == "pyterrier" else {}
+    if not options or (options["perquery"] is True and options["save_dir"] is None):
+        return
+    named = {
+        parse_trec_measure(one)[0]
+        for one in options["eval_metrics"]
+        if isinstance(one, str) and one in _SUMMED
+    }
+    replaced = [one for one in others if one not in named and str(one) not in _SUMMED]
+    way_out = "use perquery=True without save_dir, and ir_graded.Scores.from_frame(...).mean()"
+    for measure in replaced:
+        if not isinstance(others[measure], SumAgg):
+            raise ParameterError(
+                f"{measure} is not the arithmetic mean of the topics, which pyterrier.Experiment would show: "
+                f"{way_out}, or ir_graded.evaluate(..., topics=...)"
+            )
+    if replaced and _is_first("sums", options):
+        warn_caller(
+            f"{', '.join(map(str, replaced))}: a sum over the topics, but pyterrier.Experiment shows the "
+            f"mean; for the sum, {way_out}"
+        )
+
+
+def _is_first(reason: str, options: Mapping[str, Any]) -> bool:
+    """Return whether an experiment has not warned for this reason; each run and batch is a separate call."""
+    before, _warned[reason] = _warned.get(reason), ref(options["qrels"])
+    return before is None or before() is not options["qrels"]
+
+
 class MetricWithResidual(NamedTuple):
     """A ``Metric`` of ir-measures with the residual of its value.
 
@@ -107,6 +149,7 @@ class GradedEvaluator(Evaluator):
         others: Sequence[Measure] = (),
     ) -> None:
         super().__init__(list(scorers), judgments.query_ids)
+        check_averages((*scorers, *others))
         self.scorers = dict(scorers)
         is_set = any(scorer.ranks_rows for scorer in self.scorers.values())
         ranks_rows = is_set or any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
@@ -274,15 +317,11 @@ class GradedEvaluator(Evaluator):
         return judged_run
 
     def _warn_if_nothing_is_judged(self, matched: MatchedRun) -> None:
-        global _warned  # the batches of an experiment are separate calls
-        if not (clause := nothing_judged(self.judgments, matched)):
-            return
-        options, where = experiment(), f"({clause})"
-        if options.get("batch_size") is not None:
-            if _warned is not None and _warned() is options["qrels"]:
-                return
-            _warned, where = ref(options["qrels"]), "on the topics of a batch"
-        warn_caller(f"The run has no judged document {where}.")
+        clause, options = nothing_judged(self.judgments, matched), experiment()
+        in_batches = options.get("batch_size") is not None
+        if clause and (not in_batches or _is_first("nothing is judged", options)):
+            where = "on the topics of a batch" if in_batches else f"({clause})"
+            warn_caller(f"The run has no judged document {where}.")
 
 
 def hint_on(scorer: Scorer, facet: Facet) -> str:
@@ -351,6 +390,8 @@ class GradedProvider(Provider):
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""
+        # PyTerrier asks before it runs pipelines.
+        check_averages(measures := [*measures])
         return _inputs("run", measures)
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:

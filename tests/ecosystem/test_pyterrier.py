@@ -351,6 +351,71 @@ def test_topics_on_one_side_only_do_not_raise(size):
         assert pd.isna(found[measure, "9"])
 
 
+NOT_A_MEAN = (
+    r"^GM\(measure='AP'\) is not the arithmetic mean of the topics, which pyterrier.Experiment would show: "
+    r"use perquery=True without save_dir, and ir_graded.Scores.from_frame\(...\).mean\(\), or ir_graded.eval"
+)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"perquery": "both"}, {"baseline": 0}, {"batch_size": 1}, {"batch_size": 3, "dataframe": False},
+        {"plan": "tree", "verbose": False}, {"perquery": True, "save_dir": "folder"},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("measures", [["GMAP"], ["map", ir_graded.GM(measure="AP"), "Q"]])
+def test_experiments_do_not_show_the_arithmetic_mean_as_a_geometric_one(
+    options, measures, tmp_path, monkeypatch
+):
+    """PyTerrier averages the scores of topics itself."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    transformed = []
+    pipeline = pt.apply.generic(lambda topics: transformed.append(topics) or ranked(FIRST))
+    for validate in ("warn", "ignore"):
+        asked = {"retr_systems": [pipeline], "names": ["x"], "eval_metrics": measures, "validate": validate}
+        with pytest.raises(ir_graded.ParameterError, match=NOT_A_MEAN):
+            experiment(**asked, **options)
+        # The checks that PyTerrier makes by default find the measure before any pipeline runs.
+        assert len(transformed) == (validate == "ignore")
+
+
+def test_geometric_means_are_right_in_other_functions_of_pyterrier():
+    (by_ap,) = (expected()["first"]["map", topic] for topic in ["1"])
+    scores = [max(expected()["first"]["map", topic], 0.00001) for topic in TOPICS["qid"]]
+    assert by_ap == scores[0]
+    geometric = pytest.approx(np.prod(scores) ** (1 / 4), rel=1e-12)
+    assert pt.Evaluate(ranked(FIRST), QRELS, metrics=["GMAP"]) == {"GMAP": geometric}
+    by_topic = experiment(eval_metrics=["GMAP", "num_rel_ret"], perquery=True)
+    read = ir_graded.Scores.from_frame(by_topic)
+    assert read.matrix("GMAP")["first"].tolist() == pytest.approx(scores, abs=1e-12)
+    assert read.mean().loc["first", "GM(measure='AP')"] == geometric
+    assert read.mean().loc["first", "NumRet(rel=1)"] == read.matrix("NumRet(rel=1)")["first"].sum() == 7
+
+
+@pytest.mark.parametrize(
+    ("measures", "replaced"),
+    [
+        (["Q", ir_measures.NumRelRet], "NumRet(rel=1)"),
+        (["Q", "NumRet(rel=2)", "NumRet", "official"], "NumRet(rel=2), NumRet(rel=1)"),
+        (["Q", "num_rel_ret", ir_measures.NumRelRet, ir_measures.NumRel, "NumQ"], ""),
+        (["Q", "NumRelRet"], ""),
+    ],
+)
+def test_experiments_that_show_means_of_sums_warn_once(measures, replaced):
+    """PyTerrier sums the counts that it knows by their names."""
+    found = warnings_of(lambda: experiment(eval_metrics=measures, batch_size=2))
+    named = [
+        one.partition(": a sum over the topics, but pyterrier.Experiment shows the mean;") for one in found
+    ]
+    assert [sorted(name.split(", ")) for name, there, _ in named if there] == (
+        [sorted(replaced.split(", "))] if replaced else []
+    )
+    assert warnings_of(lambda: experiment(eval_metrics=measures, perquery=True)) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*a sum over the topics:ir_graded.CoverageWarning")
 def test_families_of_trec_names_still_work():
     found = experiment(eval_metrics=["P", "official", "Q"])
     assert {"P@5", "P@1000", "AP", "Rprec", "Q"} <= set(found.columns)
