@@ -37,6 +37,8 @@ MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project":
 #: Folders with random levels, which go beyond the scales of measures; tests of the warning are elsewhere.
 RANDOM_LEVELS = {"classics", "contracts", "differential", "fuzz", "numbers", "spark"}
 ABOVE_THE_SCALE = "ignore:.* the qrels have level .*, above max_rel=:ir_graded.CoverageWarning"
+#: Random scores may be equal as float32 only.
+CLOSE_SCORES = "ignore:The run has scores that are equal as float32:ir_graded.CoverageWarning"
 #: Random topics may have no level >= 0.
 NOTHING_JUDGED = "ignore:No document was judged in:ir_graded.CoverageWarning"
 
@@ -80,7 +82,7 @@ def pytest_collection_modifyitems(items):
         if item.get_closest_marker("release"):
             item.add_marker("slow")
         if item.path.parent.parent == tests and item.path.parent.name in RANDOM_LEVELS:
-            item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE, NOTHING_JUDGED))
+            item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE, CLOSE_SCORES, NOTHING_JUDGED))
         if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "fuzz", "project"))):
             cases[item.path, item.originalname].append(item)
     for several in cases.values():

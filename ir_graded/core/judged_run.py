@@ -56,7 +56,7 @@ class Matched(Ranked):
         rank: its rank in the run, from 1.
         ties: its tie group; None where no document ties with another one of the run.
         is_close: whether the score of some document equals that of another one in float32 only.
-        is_large: whether some tie by scores so large that doubles do not represent every whole number.
+        is_large: whether some tie by whole numbers of 64 bits that doubles do not all represent.
         topic: the topics of the rows; a topic that is not grouped appears several times.
         length: the number of rows of each.
         is_flat: whether all rows of each topic are known to have the same score.

@@ -30,8 +30,8 @@ _COMPARISONS_PER_ROW = 3
 _FEW_TIED = 32
 #: Number of names that are compared at a time.
 _COMPARED = 1 << 18
-#: From this number on, doubles do not represent every whole number.
-_NOT_EVERY_WHOLE = 2.0**53
+#: Whole numbers of 64 bits that doubles do not all represent.
+_LARGE = 2.0**53, 2.0**64
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Ranks(NamedTuple):
     ties: TieGroups | None
     #: Whether the score of some document equals another one in float32 only.
     is_close: bool = False
-    #: Whether some documents tie by scores so large that doubles do not represent every whole number.
+    #: Whether some documents tie by whole numbers of 64 bits that doubles do not all represent.
     is_large: bool = False
 
     @property
@@ -157,7 +157,7 @@ def ranks(rows: Rows, hits: Hits) -> Ranks:
     if found.ties is None:
         return found
     tied = np.abs(hits.score[found.ties.tied > 1])
-    return found._replace(is_large=bool((tied >= _NOT_EVERY_WHOLE).any()))
+    return found._replace(is_large=bool(((tied >= _LARGE[0]) & (tied <= _LARGE[1])).any()))
 
 
 def _rank_few(rows: Rows, hits: Hits) -> Ranks | None:

@@ -53,8 +53,8 @@ def mean_of_known(values: Floats) -> Floats:
 
 #: Note on a run with ``is_large``.
 HAS_LARGE_TIES = (
-    "has documents with equal scores of 2**53 or more, where doubles no longer represent every whole number, "
-    "so that scores that differ in the source may be equal: subtract a constant from all scores before they "
+    "has documents with equal scores above 2**53, where doubles no longer represent every whole number, so "
+    "that scores that differ in the source may be equal: subtract a constant from all scores before they "
     "become doubles"
 )
 #: Depths of the shares of judged documents: ten, and all.
@@ -95,7 +95,7 @@ class RunCoverage:
     #: Number of topics that the run has without a document, and the first of them.
     empty: int = 0
     first_empty: str | None = None
-    #: Whether some documents tie by scores so large that doubles do not represent every whole number.
+    #: Whether some documents tie by whole numbers of 64 bits that doubles do not all represent.
     is_large: bool = False
 
     @classmethod

@@ -89,7 +89,7 @@ def test_values_are_those_of_evaluate_to_the_last_bit(scale, seed):
 @pytest.mark.parametrize("scale", SCALES)
 def test_ties_are_ordered_as_in_evaluate(ties, scale):
     measures = [measure for measure in SUBJECTS if takes_ties(measure)]
-    relevance, scores, mask, _, further = batch(scale, 5)
+    relevance, scores, mask, _, further = batch(scale, 7)
     got = arrays.score_arrays(measures, relevance, scores, mask=mask, ties=ties)
     expected = evaluated(measures, relevance, scores, mask, np.zeros_like(further), ties or "expected")
     assert got.tobytes() == expected.tobytes()

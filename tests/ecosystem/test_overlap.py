@@ -197,10 +197,15 @@ def expected():
     return ir_graded.rbo(dicts(RUN), dicts(OTHER))
 
 
-def test_scores_tie_in_single_precision(expected):
+def test_scores_that_are_equal_only_in_single_precision_do_not_tie(expected):
     assert [*expected["query_id"]] == ["101", "102", "103", "104"]
-    close = [(topic, doc, score + 1e-9 * at) for at, (topic, doc, score) in enumerate(OTHER)]
-    pd.testing.assert_frame_equal(ir_graded.rbo(dicts(RUN), dicts(close)), expected)
+    close, apart = (
+        [(topic, doc, score + step * at) for at, (topic, doc, score) in enumerate(OTHER)]
+        for step in (1e-9, 1e-3)
+    )
+    found = ir_graded.rbo(dicts(RUN), dicts(close))
+    pd.testing.assert_frame_equal(found, ir_graded.rbo(dicts(RUN), dicts(apart)))
+    assert not found.equals(expected)
 
 
 def by_topic(found):

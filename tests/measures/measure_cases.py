@@ -8,6 +8,7 @@ from functools import cache, singledispatch
 from itertools import product
 
 import ir_measures
+import numpy as np
 import pandas as pd
 from hypothesis import settings, strategies as st
 from reference import ranked
@@ -93,6 +94,8 @@ SCORES = (
     *(-math.inf, -1e300, -1e39, -2.5, -1e-46, -0.0, 0.0, 1e-46, 0.1, 0.1 + 1e-12),
     *(1, 1.0 + 1e-9, 1.0 + 2e-9, 2, 2.5, 3, 4, 1e39, 1e300, math.inf),
 )
+#: Filter of the warning about scores that only float32 makes equal, beside measures of pytrec_eval.
+CLOSE_SCORES = "ignore:The run has scores that are equal as float32:ir_graded.CoverageWarning"
 WEIGHTS = (0, 1e-9, 0.1, 1 / 3, 0.5, 1, 1.5, 2, 3, math.pi, 7, 10, 99.9)
 TABLE_LEVELS = (1, 2, 3, 0.5, 16, 1.5, 0, 4, 2.75, 8, 20, -1, 0.25)
 NUMBERS = (0, 1e-6, 1e-3, 0.25, 0.5, 0.7, 0.95, 0.99, 1, 1.5, 2, 3, 4, 8, 1e6, math.inf)
@@ -143,6 +146,19 @@ ORDERS = st.integers(0, 1000)
 def runs(min_docs=0):
     """Draw runs with shared and other topics, and with judged and unjudged documents in any order."""
     return st.tuples(SCORE_LISTS, ORDERS).map(lambda drawn: _run(*drawn, min_docs))
+
+
+def runs_for_pytrec_eval(min_docs=0):
+    """Draw runs whose scores pytrec_eval, which compares them as float32, ranks as this package does."""
+    return runs(min_docs).map(as_float32)
+
+
+def as_float32(run):
+    """Return a run with its scores rounded to float32."""
+    with np.errstate(over="ignore", under="ignore"):
+        return {
+            topic: {doc: float(np.float32(one)) for doc, one in docs.items()} for topic, docs in run.items()
+        }
 
 
 def _run(score_lists, order, min_docs):

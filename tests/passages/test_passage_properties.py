@@ -133,7 +133,7 @@ def whole(kind, dicts, pieces):
 @examples(50)
 @given(
     qrels=measure_cases.qrels_for_pytrec_eval(),
-    run=measure_cases.runs(),
+    run=measure_cases.runs_for_pytrec_eval(),
     rel=st.integers(1, 3),
     cutoff=st.integers(1, 16),
     beta=st.sampled_from(cases.BETAS),
@@ -153,7 +153,7 @@ def test_whole_articles_give_ap_precision_and_recall(qrels, run, rel, cutoff, be
 
 
 @examples(30)
-@given(qrels=measure_cases.qrels_for_pytrec_eval(), run=measure_cases.runs())
+@given(qrels=measure_cases.qrels_for_pytrec_eval(), run=measure_cases.runs_for_pytrec_eval())
 def test_the_mean_over_whole_articles_equals_map(qrels, run):
     means = ir_measures.calc_aggregate([MAgP], whole("qrels", qrels, 0), whole("run", run, 3))
     assert means[MAgP] == pytest.approx(ir_measures.calc_aggregate([AP], qrels, run)[AP], abs=1e-12)
