@@ -23,6 +23,8 @@ from .studentised import TOLERANCE
 _MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**20
 #: Most replicates of a block. One row of the block fits into the processor cache.
 _MOST_REPLICATES = 2**12
+#: Fewest replicates of a block whose rows are counted one by one, and the numbers of a group of shorter rows.
+_LONG_ROW, _GROUP = 2**11, 2**15
 #: Signs of eight topics, by the byte whose set bits are negative.
 _SIGNS_OF_BYTE = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)
 #: Fewest topics that must differ for a bootstrap test: with fewer, replicates often draw none of them.
@@ -233,7 +235,7 @@ class Tail:
         self.alternative = alternative
         self._of = TAILS[alternative]
         observed = self._of(statistics.observed)
-        self._least = (observed - statistics.margin).tolist()
+        self._least = observed - statistics.margin
         self._correctable = statistics.correctable
         # In ascending order of the statistics, for the running maximum.
         self._orders = [
@@ -251,7 +253,14 @@ class Tail:
             self._count(-replicates)
 
     def _count(self, replicates: Floats) -> None:
-        self._replicates += (size := replicates.shape[1])
+        self._replicates += replicates.shape[1]
+        if replicates.shape[1] < _LONG_ROW:
+            self._count_groups(replicates)
+        else:
+            self._count_rows(replicates)
+
+    def _count_rows(self, replicates: Floats) -> None:
+        size, least = replicates.shape[1], self._least.tolist()
         value, largest, reached = np.empty(size), np.empty(size), np.empty(size, dtype=np.bool_)
         waiting = set(range(self._single.size))
         for order, corrected in zip(self._orders, self._corrected, strict=True):
@@ -259,15 +268,37 @@ class Tail:
             for at, row in enumerate(order.tolist()):
                 self._of(replicates[row], out=value)
                 np.maximum(largest, value, out=largest)
-                corrected[at] += np.count_nonzero(np.greater_equal(largest, self._least[row], out=reached))
+                corrected[at] += np.count_nonzero(np.greater_equal(largest, least[row], out=reached))
                 if row in waiting:
                     waiting.remove(row)
-                    self._single[row] += np.count_nonzero(
-                        np.greater_equal(value, self._least[row], out=reached)
-                    )
+                    self._single[row] += np.count_nonzero(np.greater_equal(value, least[row], out=reached))
         for row in waiting:
             self._of(replicates[row], out=value)
-            self._single[row] += np.count_nonzero(np.greater_equal(value, self._least[row], out=reached))
+            self._single[row] += np.count_nonzero(np.greater_equal(value, least[row], out=reached))
+
+    def _count_groups(self, replicates: Floats) -> None:
+        """Count as ``_count_rows`` does, in calls per group of rows: a call per short row takes longer."""
+        size = replicates.shape[1]
+        group = _GROUP // size
+        for start in range(0, self._single.size, group):
+            at = slice(start, start + group)
+            reached = self._of(replicates[at]) >= self._least[at, np.newaxis]
+            self._single[at] += np.count_nonzero(reached, axis=1)
+        for order, corrected in zip(self._orders, self._corrected, strict=True):
+            largest = np.full(size, -np.inf)
+            for start in range(0, len(order), group):
+                at = slice(start, start + group)
+                rows = order[at]
+                least = self._least[rows]
+                value = replicates.take(rows, axis=0)
+                self._of(value, out=value)
+                before, largest = largest, np.maximum(largest, value.max(axis=0))
+                # The maximum of most replicates is that of the rows before, so that it is compared by sorting.
+                stays = before == largest
+                corrected[at] += np.count_nonzero(stays) - np.searchsorted(np.sort(before[stays]), least)
+                value, before = value[:, ~stays], before[~stays]
+                np.maximum.accumulate(np.maximum(value, before, out=value), axis=0, out=value)
+                corrected[at] += np.count_nonzero(value >= least[:, np.newaxis], axis=1)
 
     def p(self, exact: bool) -> Floats:
         """Return the p-value of each comparison alone."""
@@ -308,6 +339,7 @@ def count(problems: Sequence[tuple[Statistics, Sequence[Any]]], replicates: Repl
 
 
 def _blocks(n: int, rows: int, topics: int) -> Iterator[tuple[int, int]]:
-    size = max(1, min(n, _MOST_REPLICATES, _MOST_STATISTICS // rows, _MOST_DRAWN // topics))
+    # A block may be as large as the differences, so that the number of blocks does not grow with the rows.
+    size = max(1, min(n, _MOST_REPLICATES, max(2 * topics, _MOST_STATISTICS // rows), _MOST_DRAWN // topics))
     for start in range(0, n, size):
         yield start, min(size, n - start)

@@ -138,7 +138,9 @@ def ranks(
     assert declared.statistics is not None  # noqa: S101  # for the type checker
     statistics = declared.statistics(given)
     pairs = np.arange(len(z))
-    of_run = [pairs[(first == run) | (second == run)] for run in range(runs)]
+    number = np.zeros((runs, runs), dtype=np.int64)
+    number[first, second] = number[second, first] = pairs
+    of_run = [np.delete(row, run) for run, row in enumerate(number)]
     tail = Tail(statistics, "two-sided", [pairs] if simultaneous else of_run, alone=False)
     best = _LargestRival(statistics, runs)
     draws = declared.replicates(given, replicates, generator(rng))
@@ -146,13 +148,15 @@ def ranks(
         count([(statistics, [tail, best])], draws)
     families = tail.p_of_families(draws.exact)
     better, worse = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
-    for run in range(runs):
-        rows, p = families[0 if simultaneous else run]
-        for row in rows[p < alpha]:
-            if run in (first[row], second[row]):
-                ahead = first[row] if statistics.observed[row] > 0 else second[row]
-                worse[run] += ahead == run
-                better[run] += ahead != run
+    for run, (rows, p) in enumerate(families):
+        found = rows[p < alpha]
+        ahead = np.where(statistics.observed[found] > 0, first[found], second[found])
+        behind = first[found] + second[found] - ahead
+        if simultaneous:
+            better += np.bincount(behind, minlength=runs)
+            worse += np.bincount(ahead, minlength=runs)
+        else:
+            better[run], worse[run] = np.count_nonzero(behind == run), np.count_nonzero(ahead == run)
     means = means_of(matrix)
     order = best_first(means, matrix.runs)
     return Ranks(
