@@ -1,12 +1,13 @@
 """Measure how time grows with runs, lines and topics; 1.0 in the last column is linear growth.
 
-    python benchmarks/growth.py [--repeat 3] [--folder FOLDER] [--only runs,lines,topics,systems] [--small]
+    python benchmarks/growth.py [--repeat 3] [--folder FOLDER] [--only runs,lines,...] [--small]
 
 The runs are generated files of 50 topics (more than 100 runs read the files again), and the lines are one run
 file of 1,000 documents per topic, each scored by ten measures; lines are whole processes, with their peak
-memory. Topics and systems are those of a score matrix that ``meta.compare_measures`` gets. The exponent is
-``log(time / time before) / log(size / size before)``. Pairs of systems grow with the square of the systems.
-``--small`` leaves out the file of 70 million lines (2.3 GB) and 1,000 runs.
+memory. Topics and systems are those of a score matrix that ``meta.compare_measures`` and ``meta.ranks`` get;
+``report`` writes the page of the runs. The exponent is ``log(time / time before) / log(size / size before)``.
+Pairs of systems grow with the square of the systems. ``--small`` leaves out the file of 70 million lines
+(2.3 GB) and 1,000 runs.
 """
 
 from __future__ import annotations
@@ -28,10 +29,8 @@ Steps = Iterator[tuple[str, float, Callable[[], object]]]
 
 
 def runs(store: Store, small: bool) -> Steps:
-    qrels, paths = store.submissions(100)
     for number in (1, 10, 100, 1_000)[: 3 if small else 4]:
-        some = {str(at): paths[at % len(paths)] for at in range(number)}
-        yield "runs", number, partial(ir_graded.evaluate, peers.TEN, qrels, some, progress=False)
+        yield "runs", number, partial(ir_graded.evaluate, peers.TEN, *_files(store, number), progress=False)
 
 
 def lines(store: Store, small: bool) -> Steps:
@@ -55,7 +54,30 @@ def systems(store: Store, small: bool) -> Steps:  # noqa: ARG001  # as all of th
         yield "systems, 50 topics", number, partial(ir_graded.meta.compare_measures, matrices)
 
 
-SECTIONS = {"runs": runs, "lines": lines, "topics": topics, "systems": systems}
+def ranks(store: Store, small: bool) -> Steps:  # noqa: ARG001  # as all of them
+    for number in (100, 200, 400, 1_000)[: 3 if small else 4]:
+        yield "ranks, 50 topics", number, partial(ir_graded.meta.ranks, {"one": score_matrix(50, number)})
+
+
+def report(store: Store, small: bool) -> Steps:
+    page = store.folder / "report.html"
+    for number in (100, 200, 400, 1_000)[: 3 if small else 4]:
+        yield "report", number, partial(ir_graded.report, peers.TEN, *_files(store, number), page)
+
+
+def _files(store: Store, number: int) -> tuple[Path, dict[str, Path]]:
+    qrels, paths = store.submissions(100)
+    return qrels, {str(at): paths[at % len(paths)] for at in range(number)}
+
+
+SECTIONS = {
+    "runs": runs,
+    "lines": lines,
+    "topics": topics,
+    "systems": systems,
+    "ranks": ranks,
+    "report": report,
+}
 
 
 def main() -> None:

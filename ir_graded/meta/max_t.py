@@ -21,8 +21,9 @@ from .studentised import TOLERANCE
 
 #: Most numbers of an array of statistics, and of drawn topics: 32 and 8 MiB.
 _MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**20
-#: Most replicates of a block. One row of the block fits into the processor cache.
-_MOST_REPLICATES = 2**12
+#: Fewest replicates of a block unless topics are many: with fewer, time would grow faster than the pairs.
+#: Most replicates: one row of the block fits into the processor cache.
+_FEWEST_REPLICATES, _MOST_REPLICATES = 2**7, 2**12
 #: Fewest replicates of a block whose rows are counted one by one, and the numbers of a group of shorter rows.
 _LONG_ROW, _GROUP = 2**11, 2**15
 #: Signs of eight topics, by the byte whose set bits are negative.
@@ -293,7 +294,7 @@ class Tail:
                 value = replicates.take(rows, axis=0)
                 self._of(value, out=value)
                 before, largest = largest, np.maximum(largest, value.max(axis=0))
-                # The maximum of most replicates is that of the rows before, so that it is compared by sorting.
+                # The maximum of most replicates is that of the rows before: compare it by sorting.
                 stays = before == largest
                 corrected[at] += np.count_nonzero(stays) - np.searchsorted(np.sort(before[stays]), least)
                 value, before = value[:, ~stays], before[~stays]
@@ -339,7 +340,7 @@ def count(problems: Sequence[tuple[Statistics, Sequence[Any]]], replicates: Repl
 
 
 def _blocks(n: int, rows: int, topics: int) -> Iterator[tuple[int, int]]:
-    # A block may be as large as the differences, so that the number of blocks does not grow with the rows.
-    size = max(1, min(n, _MOST_REPLICATES, max(2 * topics, _MOST_STATISTICS // rows), _MOST_DRAWN // topics))
+    most = max(_FEWEST_REPLICATES, _MOST_STATISTICS // rows)
+    size = max(1, min(n, _MOST_REPLICATES, most, _MOST_DRAWN // topics))
     for start in range(0, n, size):
         yield start, min(size, n - start)

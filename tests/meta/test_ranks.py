@@ -1,6 +1,7 @@
 """``meta.ranks``: confidence sets for ranks and the runs tied for first."""
 
 import itertools
+import sys
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from ir_graded import meta
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.meta import max_t
 from tests.meta.test_differences import SCORES
 from tests.reference import differences as reference
 
@@ -127,3 +129,41 @@ def test_printed_table_and_plot_show_all_runs():
     assert "tied_first" in str(found)
     labels = [label.get_text() for label in found.plot().axes[0].get_yticklabels()]
     assert labels == ["x", "y", "b", "z"]
+
+
+@pytest.mark.parametrize("alternative", max_t.TAILS)
+def test_rows_in_groups_are_counted_as_one_by_one(monkeypatch, alternative):
+    rng = np.random.default_rng(8)
+    z = rng.normal(0, 1, (40, 20)).round(1)
+    z[7], z[8] = z[6], 0
+    statistics = max_t.sums_with_signs(z)
+    replicates = rng.normal(0, 1, (40, 60)) + rng.normal(0, 1, 60)
+    replicates[3, 5], replicates[30, 7], replicates[:, 9] = np.nan, np.inf, statistics.observed
+    found = []
+    monkeypatch.setattr(max_t, "_GROUP", 7 * 60)
+    for long_row in (60, 61):
+        monkeypatch.setattr(max_t, "_LONG_ROW", long_row)
+        tail = max_t.Tail(statistics, alternative, [np.arange(0, 40, 2), np.arange(1, 33, 2)])
+        for exact in (False, True):
+            tail.add(replicates, exact)
+        found.append([tail.p(exact=False).tolist(), tail.p_corrected(exact=False).tolist()])
+    assert found[0] == found[1]
+    assert all(len({*p}) > 3 for p in found[0])
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_calls_of_numpy_grow_no_faster_than_pairs(monkeypatch, simultaneous):
+    monkeypatch.setattr(max_t, "_MOST_STATISTICS", 2**12)  # as if there were 32 times as many runs
+    scores = np.random.default_rng(9).random((20, 40))
+
+    def calls(runs):
+        events = []
+        sys.setprofile(lambda _, event, __: events.append(event))
+        try:
+            meta.ranks({"Q": scores[:, :runs]}, simultaneous=simultaneous, n_resamples=500)
+        finally:
+            sys.setprofile(None)
+        return len(events)
+
+    calls(10)  # imports
+    assert calls(40) < 16 * calls(10)
