@@ -8,7 +8,7 @@ from scipy import stats
 
 from ir_graded import meta
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.meta.collections import RandomEffects
+from ir_graded.meta.collections import RANDOM, RandomEffects
 from ir_graded.meta.sample_size import bias_of_dz
 
 #: Differences of two systems with intervals, as Ranger prints them (section 6.5 of the specification).
@@ -155,6 +155,21 @@ def test_rows_of_collections_are_those_of_differences():
     np.testing.assert_allclose(
         found.loc[["one", "two"], "p"].to_numpy(), in_collections["p"].to_numpy(), rtol=1e-12
     )
+
+
+def test_random_effects_of_the_runs_are_corrected_by_holm():
+    rng, scores = np.random.default_rng(5), {}
+    for name in ("one", "two", "three", "four"):
+        base = rng.random(12)
+        gains = {run: base + rng.normal(gain, 0.1, 12) for run, gain in (("x", 0.1), ("y", 0.2), ("z", 0.05))}
+        scores[name] = {measure: pd.DataFrame({"old": base, **gains}) for measure in ("Q", "AP")}
+    table = meta.across_collections(scores, "old").to_frame()
+    for _, of_measure in table[table["collection"] == RANDOM].groupby("measure"):
+        p, corrected = of_measure["p"].to_numpy(), of_measure["p_corrected"].to_numpy()
+        small, middle, large = np.sort(p)
+        expected = np.array([3 * small, max(3 * small, 2 * middle), max(3 * small, 2 * middle, large)])
+        np.testing.assert_allclose(corrected[np.argsort(p)], expected.clip(max=1), rtol=1e-12)
+        assert (expected < 1).all()
 
 
 @pytest.mark.parametrize("seed", range(5, 9))

@@ -167,6 +167,13 @@ def test_all_pairs_of_the_worked_example():
     assert (result.difference > 0).all()
 
 
+def test_a_pair_has_the_order_of_all_topics_on_each_slice():
+    scores = pd.DataFrame({"a": [0.9, 0.8, 0.7, 0.9, 0.1, 0.2], "b": [0.1, 0.2, 0.3, 0.1, 0.4, 0.3]})
+    result = quiet(scores, None, slices={4: "late", 5: "late"})
+    assert result.run == ("a", "a")
+    assert result.difference.tolist() == pytest.approx([2.2 / 6, -0.2])
+
+
 def test_multtest_gives_the_same_corrected_values():
     # R 4, multtest::mt.maxT(test="pairt", B=0) of the worked example, 2^8 sign patterns: .015625 .296875 .5
     np.testing.assert_allclose(found().p_corrected, [0.015625, 0.296875, 0.5], rtol=1e-12)
@@ -322,6 +329,12 @@ def test_identical_runs_are_equivalent():
     assert np.isnan(row["dz"])
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_p_of_the_t_test_without_a_difference_is_1(alternative):
+    same = SCORES[["b"]].assign(same=SCORES["b"])
+    assert found(same, test="t", alternative=alternative).p.tolist() == [1]
+
+
 def test_constant_difference_has_the_smallest_p():
     constant = SCORES.assign(x=SCORES["b"] + 0.1)
     assert found(constant).p[0] == 2 / 256
@@ -367,6 +380,25 @@ def test_bootstrap_is_close_to_the_t_test_of_smooth_scores():
     scores = rng.normal(size=(40, 4)) + np.array([0, 0, 0.3, 0.6])
     bootstrap, student = (found(scores, 0, test=test) for test in ("bootstrap", "t"))
     np.testing.assert_allclose(bootstrap.p, student.p, atol=0.03)
+
+
+@pytest.mark.parametrize("weights", [[1] * 10, [9, 1, 1, 4, 1, 2, 2, 1, 6, 1]])
+def test_bootstrap_counts_studentised_replicates(weights):
+    z = np.array([0.31, -0.12, 0.2, 0.05, -0.3, 0.41, 0.17, 0.02, 0.28, -0.08])
+    drawn = np.random.default_rng(3).spawn(1)[0].integers(0, 10, (300, 10))
+
+    def t(z, weights):
+        h = weights / weights.sum()
+        return (h * z).sum() / np.sqrt((h**2 * (z - (h * z).sum()) ** 2 / (1 - h)).sum())
+
+    of_topic = np.array(weights, dtype=float)
+    centred = z - np.average(z, weights=of_topic)
+    reached = [abs(t(centred[topics], of_topic[topics])) >= abs(t(z, of_topic)) for topics in drawn]
+    options = {"weights": dict(enumerate(weights)), "n_resamples": 300, "rng": 3}
+    with pytest.warns(CoverageWarning) if len({*weights}) > 1 else warnings.catch_warnings():
+        found_p = found(np.stack([0 * z + 0.5, z + 0.5], axis=1), 0, test="bootstrap", **options).p
+    assert found_p == pytest.approx([(sum(reached) + 1) / 301])
+    assert 5 < sum(reached) < 200
 
 
 def test_bootstrap_leaves_out_pairs_with_few_different_topics():

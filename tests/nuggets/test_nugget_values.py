@@ -74,6 +74,13 @@ def test_example_of_u():
     assert of_500 == pytest.approx([3.18, 4.09, 0.554142857143, 0.3925], abs=1e-12)
 
 
+def test_characters_after_a_length_with_a_fraction_have_no_value():
+    span = {"query_id": "1", "doc_id": "a", "start": 0, "length": 40}
+    qrels, run = pd.DataFrame({"relevance": [1], **span}), pd.DataFrame({"score": [1.0], **span})
+    scores = ir_graded.evaluate("U(L=2.5,of='characters')", qrels, run)
+    assert scores.values.item() == pytest.approx(((1 - 1 / 2.5) + (1 - 2 / 2.5)) / 40)
+
+
 def test_u_of_documents_takes_their_lengths():
     qrels, run = {1: {"a": 1, "b": 0, "c": 2}}, {1: {"a": 3.0, "b": 2.0, "c": 1.0}}
     lengths = {"a": 100, "b": 50, "c": 200}

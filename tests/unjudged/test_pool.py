@@ -65,6 +65,13 @@ def test_pools_equal_the_reference(seed):
     assert set(sampled["relevance"].dropna()) <= {-1}
 
 
+def test_given_positions_rank_equal_scores():
+    hits = [{"_id": doc_id, "_score": 1.5} for doc_id in ("b", "c", "a")]
+    run = ir_graded.read_run([{"took": 3, "hits": {"hits": hits}}], query_ids=["1"])
+    assert ir_graded.pool(run, 1)["doc_id"].tolist() == ["b"]
+    assert ir_graded.pool(run.drop(columns="position"), 1)["doc_id"].tolist() == ["c"]
+
+
 @pytest.mark.slow
 def test_topics_are_together_and_their_order_does_not_show_ranks():
     covid = covid_sample()
