@@ -80,6 +80,14 @@ def generate(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+@nox.parametrize("extra", ["", "meta", "plot", "report", "pyterrier", "xml"])
+def plain(session: nox.Session, extra: str) -> None:
+    """Run all commands and pages, each in a new process, after an installation without or with one extra."""
+    session.install(f".[{extra}]" if extra else ".")
+    session.run("python", "tests/docs/sweep.py")
+
+
+@nox.session(default=False)
 def notebooks(session: nox.Session) -> None:
     """Execute the notebooks and compare their outputs with the stored ones."""
     session.install("-e", ".[notebooks]")

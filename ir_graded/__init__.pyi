@@ -1,5 +1,5 @@
 # mypy does not follow a star import of a module to its own star imports, so the families are named here.
-from . import meta as meta, passages as passages
+from . import meta as meta, passages as passages, plots as plots
 from ._utils.version import __version__ as __version__
 from .data.sample import sample as sample
 from .errors import *

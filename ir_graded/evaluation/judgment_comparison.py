@@ -284,6 +284,7 @@ def combine_judgments(
         >>> ir_graded.combine_judgments(judges, "mean", min_judges=2)["relevance"].round(3).tolist()
         [1.333, 0.5]
     """
+    import pandas as pd
     import polars as pl
 
     check_choice("how", how, _HOW)
@@ -314,7 +315,8 @@ def combine_judgments(
         number = rows.group_by(pair, maintain_order=True).len()["len"].to_numpy().astype(np.int64)
         rows = rows[np.cumsum(number) - number + draws.integers(number)]
     of_tied = {"lower": level.min(), "higher": level.max(), "mean": level.mean()}
-    found = rows.group_by(pair).agg(level.mean() if how == "mean" else of_tied[ties]).sort(pair).to_pandas()
+    combined = rows.group_by(pair).agg(level.mean() if how == "mean" else of_tied[ties]).sort(pair)
+    found = pd.DataFrame(combined.to_dict(as_series=False))
     whole = (found["relevance"] % 1 == 0).all()
     return found.astype({"query_id": str, "doc_id": str, "relevance": np.int64 if whole else np.float64})
 

@@ -73,6 +73,7 @@ def pool(
           query_id doc_id  stratum  iprob
         0        1      b        1    1.0
     """
+    import pandas as pd
     import polars as pl
 
     ends = _strata(depth, judged, strata)
@@ -116,11 +117,16 @@ def pool(
         iprob=number / size, sampled=pl.col("drawn").rank("ordinal").over(of_stratum) <= number
     )
     found = found.sort(pl.col("topic").str.len_chars(), "topic", "place")
-    result = found.select("doc_id", "stratum", "iprob").to_pandas()
-    result.insert(0, "query_id", [query_ids[name] for name in found["topic"].to_list()])
+    result = pd.DataFrame(
+        {
+            "query_id": [query_ids[name] for name in found["topic"].to_list()],
+            "doc_id": found["doc_id"].to_list(),
+            "stratum": found["stratum"].to_numpy(),
+            "iprob": found["iprob"].to_numpy(),
+        }
+    ).astype({"doc_id": str})
     if strata is not None:
-        unset = found.select(pl.when(~pl.col("sampled")).then(pl.lit(-1, dtype=pl.Int64)).alias("relevance"))
-        result["relevance"] = unset.to_pandas()["relevance"].astype("Int64")
+        result["relevance"] = pd.array([None if drawn else -1 for drawn in found["sampled"]], dtype="Int64")
     return result
 
 

@@ -56,6 +56,22 @@ def _block(name, argument, following):
     return Block(name, argument, tuple(options), tuple(body[1:] if body and not body[0] else body))
 
 
+def session(block):
+    """Return the commands of a console block, each with the lines below it."""
+    found = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def told(lines):
+    """Return lines without trailing blanks, and without empty lines at the end."""
+    return "\n".join(line.rstrip() for line in lines).strip("\n").split("\n")
+
+
 def environment():
     """Return the environment of a shell in which the project is installed."""
     scripts = os.pathsep.join([sysconfig.get_path("scripts"), str(Path(sys.executable).parent)])

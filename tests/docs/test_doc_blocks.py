@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, Block, blocks, environment
+from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, Block, blocks, environment, session, told
 
 #: First words of lines that a block may contain without being run: they need a network or other
 #: tools.
@@ -21,22 +21,6 @@ NOT_RUN_BEGIN = (
     # Proofs take minutes; CI runs them.
     *("python -m pytest ", "python tests/", "python benchmarks/", "nox "),
 )
-
-
-def session(block):
-    """Return the commands of a console block, each with the lines below it."""
-    found = []
-    for line in block.lines:
-        if line.startswith("$ "):
-            found.append((line[2:], []))
-        else:
-            found[-1][1].append(line)
-    return found
-
-
-def told(lines):
-    """Return lines without trailing blanks, and without empty lines at the end."""
-    return "\n".join(line.rstrip() for line in lines).strip("\n").split("\n")
 
 
 CONSOLE = {page: found for page in PAGES if (found := [b for b in blocks(page) if b.argument == "console"])}

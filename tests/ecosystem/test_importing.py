@@ -222,4 +222,4 @@ def test_no_module_shadows_a_public_name():
         names = {name for name in ir_graded.__all__ if isinstance(getattr(ir_graded, name), types.ModuleType)}
         print(sorted(names), [n for n in ir_graded.meta.__all__ if not callable(getattr(ir_graded.meta, n))])
     """
-    assert python(code).strip() == "['meta', 'passages'] []"
+    assert python(code).strip() == "['meta', 'passages', 'plots'] []"
