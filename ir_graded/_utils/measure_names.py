@@ -215,7 +215,7 @@ EC EC
 #: The constants of the measures, and the measures by every name, as stand-ins until they are imported.
 CONSTANTS: list[str] = []
 MEASURES: dict[str, Measure] = {}
-for _constants, *_names in map(str.split, NAMES.strip().splitlines()):
+for _constants, *_names in map(str.split, NAMES.strip().split("\n")):
     CONSTANTS += [] if _constants == "-" else _constants.split("/")
     MEASURES |= dict.fromkeys(_names, LaterMeasure(partial(_measure, _names[0])))
 

@@ -17,7 +17,7 @@ from ir_graded.io.assignments import is_assignments
 from ir_graded.io.run_names import named_runs
 
 from . import options, sources
-from .output import ALL_TOPICS, FORMATS, Leaderboard, frame_text, json_line, show
+from .output import ALL_TOPICS, FORMATS, Leaderboard, csv_lines, frame_text, json_line, show
 
 #: Name of the levels of the first set in formats that programs read, with a line per value.
 _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
@@ -184,7 +184,7 @@ def pool(runs: Any, strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -
     table = pooled(runs, strata=shares, **chosen)
     rows: list[dict[Any, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
     if csv:
-        lines = table.to_csv(index=False, lineterminator="\n").splitlines()
+        lines = csv_lines([[*table], *(row.values() for row in rows)])
     elif jsonl:
         lines = [*map(json_line, rows)]
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import math
 import re
 import signal
@@ -22,7 +23,7 @@ from ir_graded.evaluation.scores import Scores
 from ir_graded.io.records import is_json
 from ir_graded.io.run_names import named_runs, runs_of_arguments
 from ir_graded.io.sources import is_file, is_read_once, table_of
-from ir_graded.io.text import read_text, standard_input
+from ir_graded.io.text import line_text, read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
@@ -312,7 +313,8 @@ def with_query_ids(runs: Any) -> Any:
     path = click.get_current_context().meta.get(_QUERY_IDS)
     if path is None:
         return runs
-    ids = [line.strip() for line in read_text(path).decode().splitlines() if line.strip()]
+    lines = (line_text(raw, at, path) for at, raw in enumerate(io.BytesIO(read_text(path)), 1))
+    ids = [line.strip() for line in lines if line.strip()]
     named = named_runs(runs)
     responses = {name for name, run in named.items() if is_file(run) and is_json(read_text(run))}
     if not responses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import SimpleNamespace
@@ -158,19 +158,23 @@ def _in_columns(head: list[str], rows: list[list[str]], labels: int) -> str:
 def _latex(board: Leaderboard, digits: int) -> str:
     """Return a table for LaTeX with the rules of booktabs."""
     rules = iter((r"\toprule", r"\midrule", r"\bottomrule"))
-    lines = _tabulated("latex_raw", in_latex)(board, digits).splitlines()
+    lines = _tabulated("latex_raw", in_latex)(board, digits).split("\n")
     return "\n".join(next(rules) if line == r"\hline" else line for line in lines)
+
+
+def csv_lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> list[str]:
+    """Return rows as lines of CSV, without their ends; a field with a line break is quoted."""
+    lines: list[str] = []
+    # With both characters of this line end the writer quotes all fields with line breaks.
+    writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=delimiter, lineterminator="\r\n")
+    writer.writerows(rows)
+    return [line.removesuffix("\r\n") for line in lines]
 
 
 def _separated(delimiter: str) -> Callable[[Leaderboard, int], str]:
     def write(board: Leaderboard, digits: int) -> str:
-        lines: list[str] = []
-        # With both characters of this line end the writer quotes all fields with line breaks.
-        writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=delimiter, lineterminator="\r\n")
-        writer.writerow([*board.labels, *board.measures])
-        for labels, values in board.rows:
-            writer.writerow([*labels, *(places(value, digits) for value in values)])
-        return "\n".join(line.removesuffix("\r\n") for line in lines)
+        rows = ([*labels, *(places(value, digits) for value in values)] for labels, values in board.rows)
+        return "\n".join(csv_lines([[*board.labels, *board.measures], *rows], delimiter))
 
     return write
 

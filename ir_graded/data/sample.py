@@ -49,11 +49,11 @@ def sample() -> Sample:
     import pandas as pd
 
     runs: dict[str, dict[str, list[str]]] = {}
-    for line in _text(_RUNS).splitlines():
+    for line in _lines(_RUNS):
         name, query_id, docs = line.split("\t")
         runs.setdefault(name, {})[query_id] = docs.split(" ")
     qrels = pd.DataFrame(
-        [(topic, doc, int(level)) for topic, _, doc, level in map(str.split, _text(_QRELS).splitlines())],
+        [(topic, doc, int(level)) for topic, _, doc, level in map(str.split, _lines(_QRELS))],
         columns=["query_id", "doc_id", "relevance"],
     )
     source = files(__package__).joinpath("SOURCE.txt").read_text(encoding="utf-8")
@@ -73,5 +73,5 @@ def _frame(topics: dict[str, list[str]]) -> pd.DataFrame:
     )
 
 
-def _text(name: str) -> str:
-    return lzma.decompress(files(__package__).joinpath(name).read_bytes()).decode()
+def _lines(name: str) -> list[str]:
+    return lzma.decompress(files(__package__).joinpath(name).read_bytes()).decode().strip().split("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -176,11 +177,11 @@ def _number_or_text(cell: str | None) -> float | str | None:
 
 
 def _json_lines(data: bytes, path: str) -> Iterator[tuple[str, Any]]:
-    for line, raw in enumerate(data.splitlines(), 1):
-        if not raw or raw.isspace():
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        if raw.isspace():
             continue
         try:
-            found = json.loads(raw)
+            found = json.loads(raw.rstrip())
             if b"\\u" in raw:
                 json.dumps(found, ensure_ascii=False).encode()  # an error for half of a surrogate pair
             yield f"{path}, line {line}", found

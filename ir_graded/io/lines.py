@@ -177,7 +177,7 @@ def parse_lines(
         if wrong is not None:
             line = wrong + 1 if lines is None else int(lines[wrong])
             raw = data.split(b"\n", line)[line - 1]
-            problem = format.review.problem.format(*raw.decode().split())
+            problem = format.review.problem.format(*fields_of(raw, line, path))
             raise line_error(path, lines_before() + line, problem, raw)
         frame = frame.drop(_REVIEWED)
     if format.by_order:

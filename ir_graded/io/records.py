@@ -176,11 +176,11 @@ def nuggetizer_qrels(data: bytes) -> Iterator[NuggetRow]:
     lines: dict[tuple[str, str], int] = {}
     importances: dict[tuple[str, str], tuple[str, str]] = {}
     others: list[str] = []
-    for line, raw in enumerate(data.splitlines(), 1):
-        if not raw or raw.isspace():
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        if raw.isspace():
             continue
         try:
-            record = _loaded(raw)
+            record = _loaded(raw.rstrip())
             topic, doc_id = (as_text(record[key].value) for key in ("qid", "docid"))
             if (other := lines.setdefault((topic, doc_id), line)) != line:
                 raise InputError(f"topic {topic!r}, document {doc_id!r} appears twice, first at line {other}")
@@ -341,10 +341,10 @@ def read_json(data: bytes, path: str) -> Any:
 def _json_lines(data: bytes) -> Iterator[Any]:
     """Yield the values of JSON Lines. Raises ValueError that names the line."""
     decoder = json.JSONDecoder(object_pairs_hook=_object)  # json.loads would create one per line
-    for line, raw in enumerate(data.splitlines(), 1):
+    for line, raw in enumerate(io.BytesIO(data), 1):
         try:
             if raw.strip():
-                yield decoder.decode(raw.decode())
+                yield decoder.decode(raw.rstrip().decode())
         except json.JSONDecodeError as error:
             raise ValueError(f"line {line}, column {error.colno}: {error.msg}") from None
         except ValueError as error:

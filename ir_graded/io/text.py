@@ -356,16 +356,22 @@ def _next_topic(text: bytes, at: int) -> int:
     return change.start() + 1 if change else 0
 
 
-def fields_of(raw: bytes, line: int, path: str) -> list[str]:
-    """Split one line, with its newline, into fields."""
+def line_text(raw: bytes, line: int, path: str, errors: str = "strict") -> str:
+    """Return one line without its end; ``errors`` as for ``bytes.decode``."""
     body = raw.removesuffix(b"\n").removesuffix(b"\r")
     if b"\r" in body:
         raise line_error(path, line, "a carriage return inside the line; a line ends in \\n or \\r\\n", raw)
     try:
-        return [field.decode() for field in body.split()]
+        return body.decode(errors=errors)
     except UnicodeDecodeError as error:
         problem = f"byte 0x{error.object[error.start]:02x} is not UTF-8; the file must be text in UTF-8"
         raise line_error(path, line, problem, raw) from None
+
+
+def fields_of(raw: bytes, line: int, path: str) -> list[str]:
+    """Split one line, with its newline, into fields."""
+    line_text(raw, line, path)  # checks it
+    return [field.decode() for field in raw.split()]
 
 
 def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 import warnings
@@ -42,7 +43,7 @@ from ir_graded.evaluation.unjudged import (
 from ir_graded.io.run_names import find_run, named_runs
 from ir_graded.io.sources import load_dataset
 from ir_graded.io.table import Table, column_names, is_frame
-from ir_graded.io.text import read_text
+from ir_graded.io.text import line_text, read_text
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun
@@ -316,8 +317,10 @@ def _texts(
             )
         return _checked(name, zip(list(source[of_id]), list(source[of_text]), strict=True))
     if isinstance(source, (str, os.PathLike)) and Path(source).exists():
-        lines = read_text(os.fspath(source)).decode(errors="replace").splitlines()
-        pairs = [(number, line.split("\t", 1)) for number, line in enumerate(lines, 1) if line.strip()]
+        where = os.fspath(source)
+        numbered = enumerate(io.BytesIO(read_text(where)), 1)
+        lines = ((number, line_text(raw, number, where, "replace")) for number, raw in numbered)
+        pairs = [(number, line.split("\t", 1)) for number, line in lines if line.strip()]
         if (wrong := next((number for number, pair in pairs if len(pair) == 1), None)) is not None:
             raise InputError(f"{name}: {source}, line {wrong}: expected an id, a tab and a text")
         return _checked(name, (pair for _, pair in pairs))

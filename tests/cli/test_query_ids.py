@@ -49,6 +49,18 @@ def run(capsys, tmp_path, monkeypatch):
     return partial(run_command, capsys)
 
 
+def test_a_topic_may_hold_a_unicode_line_separator(run, tmp_path):
+    """A line of a file ends in ``\\n`` or ``\\r\\n`` only."""
+    topics = ["red\u2028shoes", *TOPICS[1:]]
+    (tmp_path / "ids.txt").write_bytes("\r\n".join(topics).encode())
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,relevance\n" + f'"{topics[0]}",a,1\n')
+    _, out, _ = run("evaluate", "qrels.csv", "first.json", "-m", "Q", "--query-ids", "ids.txt")
+    assert out.split()[-2:] == ["first.json", "1.0000"]
+    (tmp_path / "ids.txt").write_text("\r".join(topics))
+    found = run("evaluate", "qrels.csv", "first.json", "-m", "Q", "--query-ids", "ids.txt")
+    assert_command_fails(found, "ids.txt, line 1: a carriage return inside the line")
+
+
 def test_every_command_with_runs_has_the_option():
     """``trec_eval`` reads TREC files only."""
     taking = {

@@ -596,14 +596,23 @@ def test_wrong_texts_are_rejected(tmp_path, options, message):
         ({"1": None}, "queries: the text of '1' is None; give text"),
         ({1: "one", "1": "again"}, "queries: the id '1' appears twice"),
         ("1 one\n", "line 1: expected an id, a tab and a text"),
+        ("1\tone\r2\ttwo\n", "line 1: a carriage return inside the line"),
     ],
 )
 def test_texts_that_cannot_be_read_are_rejected(tmp_path, queries, words):
     if isinstance(queries, str):
-        (tmp_path / "texts.tsv").write_text(queries, encoding="utf-8")
+        (tmp_path / "texts.tsv").write_text(queries, encoding="utf-8", newline="")
         queries = tmp_path / "texts.tsv"
     with pytest.raises(InputError, match=re.escape(words)):
         made(tmp_path, queries=queries)
+
+
+@pytest.mark.slow
+def test_a_text_may_hold_a_unicode_line_separator(tmp_path):
+    path = tmp_path / "texts.tsv"
+    path.write_text("a\tfirst\u2028b\tstolen\nb\tsecond\r\n", encoding="utf-8", newline="")
+    texts = data_of(made(tmp_path, documents=path))["texts"]
+    assert texts == {"a": "first b stolen", "b": "second"}
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """``pool``: beside plain sets on random runs, seeds, errors, and the command."""
 
+import csv
 import io
 import json
 import random
@@ -206,6 +207,14 @@ def test_ids_with_blanks_need_another_format(tmp_path, capsys):
     found = run_command(capsys, "pool", path, "--depth", "1")
     assert_command_fails(found, "'my doc' has blanks: use --csv or --jsonl")
     assert run_command(capsys, "pool", path, "--depth", "1", "--csv")[1].splitlines()[1] == "1,my doc,1,1.0"
+
+
+def test_csv_keeps_ids_with_line_breaks(tmp_path, capsys):
+    documents = ["a\u2028b", "c\rd", "e\x0cf", "g\nh"]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"1": dict.fromkeys(documents, 1.0)}))
+    _, out, _ = run_command(capsys, "pool", path, "--depth", "9", "--csv")
+    assert sorted(row["doc_id"] for row in csv.DictReader(io.StringIO(out, newline=""))) == documents
 
 
 def test_shares_are_rounded_as_decimal_numbers():
