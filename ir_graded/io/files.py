@@ -42,6 +42,7 @@ from .text import (
     line_error,
     read_text,
     text_pieces,
+    without_comments,
 )
 
 
@@ -140,9 +141,10 @@ def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) 
     data = read_text(where)
     if isinstance(chosen, DocumentFormat):
         return _document(data, chosen, where)
+    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
+        return table
+    data = without_comments(data)
     if chosen is None:
-        if (table := _self_describing(kind, data, where)) is not None:
-            return table
         chosen = _recognised(data, kind, where)
     elif isinstance(chosen, Format):
         chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
@@ -213,6 +215,10 @@ def _as_numbers(table: Table, name: str, texts: pl.Series) -> pl.Series:
 
 def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
     """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics."""
+
+    def lines(load: Load) -> bytes:
+        return without_comments(load())
+
     where = os.fspath(path)
     chosen = None
     for number, load in enumerate(text_pieces(where, size)):
@@ -220,12 +226,13 @@ def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Calla
             if is_json(begin := load()) or delimiter_of(begin, where):
                 yield partial(_read_text_file, "run", path, None)
                 return
-            chosen = _recognised(begin, "run", where)
+            chosen = _recognised(without_comments(begin), "run", where)
             if chosen is None:
                 continue
         # All run formats have lines with a fixed number of fields.
         assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
-        yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
+        before = partial(_lines_before, where, size, number)
+        yield partial(_read_lines, where, chosen, partial(lines, load), before)
 
 
 def _lines_before(path: str, size: int, number: int) -> int:

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, missing
+from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, convention_of, missing
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import FileFormatError, shortened
 
@@ -474,12 +474,14 @@ def recognise(
     doubts = _OF_OTHERS if fitting is None else fitting.doubts
     found = (problem for applies, problem in doubts if applies(first_line_fields, whole))
     problem = next(found, "").format(*first_line_fields) or None
+    names = [name.strip() for name in re.split(r"[\t,;]", whole)]
+    if convention_of(kind, names):
+        problem = "a header must be the first line; remove the lines before it"
     if fitting is not None and problem is None:
         return fitting
     swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
     if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
         problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
-    names = [name.strip() for name in re.split(r"[\t,;]", whole)]
     if problem is None and any(not known.isdisjoint(names) for known in map(set, CONVENTIONS[kind])):
         problem = f"if this is a header, {missing(kind, names)}"
     if problem is None:

@@ -307,8 +307,10 @@ def delimiter_of(data: bytes, path: str) -> str | None:
     for mark in "\t,;":
         if any(convention_of(kind, map(str.strip, line.split(mark))) for kind in CONVENTIONS):
             return mark
-    if "\r" not in line and any(
-        found := convention_of(kind, _WORD.findall(line.lower())) for kind in CONVENTIONS
+    if (
+        "\r" not in line
+        and line.split()[:1] != ["#"]
+        and any(found := convention_of(kind, _WORD.findall(line.lower())) for kind in CONVENTIONS)
     ):
         problem = (
             f"looks like a header; expected {', '.join(found or ())} separated by tabs, commas or semicolons"

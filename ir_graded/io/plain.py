@@ -142,9 +142,9 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
     for word in topics.words.T:
         changes |= word[1:] != word[:-1]
     groups = np.append(0, np.flatnonzero(changes) + 1)
-    return PlainRows(
-        topics.texts(groups), np.append(groups, len(numbers)), Texts.at(data, *document), numbers
-    )
+    names = topics.texts(groups)
+    found = PlainRows(names, np.append(groups, len(numbers)), Texts.at(data, *document), numbers)
+    return None if "#" in names else found  # comments may have as many fields
 
 
 def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints, Ints]] | None:

@@ -346,13 +346,13 @@ def _next_topic(text: bytes, at: int) -> int:
     begin = text.find(b"\n", at) + 1
     if not begin:
         return 0
-    first = re.compile(rb"\S+").search(text, begin)
+    first = re.compile(rb"^[^\S\n]*((?!#\s)\S+)", re.MULTILINE).search(text, begin)
     if first is None or first.end() == len(text):
         return 0
     # Topics with such a long common beginning count as one, which only makes the piece longer.
-    topic = re.escape(first[0]) + rb"\s" if len(first[0]) < _LONG_ID else re.escape(first[0][:_LONG_ID])
+    topic = re.escape(first[1]) + rb"\s" if len(first[1]) < _LONG_ID else re.escape(first[1][:_LONG_ID])
     # Skip white space only to the end of a line, so that blank lines are not scanned repeatedly.
-    change = re.compile(rb"\n(?=[^\S\n]*\S+\s)(?![^\S\n]*" + topic + rb")").search(text, first.end())
+    change = re.compile(rb"\n(?=[^\S\n]*\S+\s)(?![^\S\n]*(?:#\s|" + topic + rb"))").search(text, first.end())
     return change.start() + 1 if change else 0
 
 
@@ -369,9 +369,26 @@ def line_text(raw: bytes, line: int, path: str, errors: str = "strict") -> str:
 
 
 def fields_of(raw: bytes, line: int, path: str) -> list[str]:
-    """Split one line, with its newline, into fields."""
+    """Split one line, with its newline, into fields; a comment has none."""
+    fields = raw.split()
+    if fields[:1] == [b"#"]:
+        return []
     line_text(raw, line, path)  # checks it
-    return [field.decode() for field in raw.split()]
+    return [field.decode() for field in fields]
+
+
+#: A line whose first field is a number sign: the first of a text, and the others.
+_FIRST_COMMENT = re.compile(rb"[^\S\n]*#(?!\S)[^\n]*")
+_COMMENT = re.compile(rb"\n" + _FIRST_COMMENT.pattern)
+
+
+def without_comments(data: bytes) -> bytes:
+    """Return lines of fields with blank lines in place of comments."""
+    if b"#" not in data:
+        return data
+    data = _COMMENT.sub(b"\n", data)
+    first = _FIRST_COMMENT.match(data)
+    return data[first.end() :] if first else data
 
 
 def delimited_rows(data: bytes, delimiter: str, path: str) -> tuple[list[list[str]], list[int]]:

@@ -129,7 +129,7 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
     width, layout, value = _LINES[kind]
     line = F.regexp_replace("value", "^\ufeff", "")
     rows = text.select(F.split(F.trim(F.regexp_replace(line, r"\s+", " ")), " ").alias("fields"), "value")
-    rows = rows.where(F.col("value").rlike(r"\S"))
+    rows = rows.where(line.rlike(r"^\s*(?!#(\s|$))\S"))
     fields = F.col("fields")
 
     def wrong(problem: str) -> Column:

@@ -9,7 +9,7 @@ from differential import oracle_trec_eval
 from differential.disagree_measures import by_ntcireval
 from differential.disagree_ranking import by_ranx
 from differential.disagreements import Cases, by, happens, in_pytrec_eval, ours
-from ir_measures import AP, ERR, RR, Judged, NumRel
+from ir_measures import AP, ERR, RR, Judged, NumRel, nDCG
 from pyNTCIREVAL import metrics
 
 import ir_graded
@@ -63,6 +63,13 @@ def _():
 )
 def _():
     return mean(NumRel, *LACKING), oracle_trec_eval.score("num_rel", *LACKING)
+
+
+@case("trec_eval 10: a topic called #1", missing=oracle_trec_eval.ORACLE.missing)
+def _():
+    # trec_eval 10.0-rc3 crashes if the last line of the qrels is a comment.
+    qrels, run = {"#1": {"a": 1}, "1": {"a": 1}}, {"#1": {"x": 1.0}, "1": {"a": 1.0}}
+    return mean(nDCG, qrels, run), oracle_trec_eval.score("ndcg", qrels, run)
 
 
 @case("Judged of ir-measures: a topic of the run is empty")

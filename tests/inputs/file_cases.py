@@ -95,6 +95,7 @@ SPACINGS = {
     "blank lines between": partial(joined, end="\n\n"),
     "blank CRLF lines between": partial(joined, end="\r\n\r\n"),
     "blank lines everywhere": scattered,
+    "comments": lambda lines: b"# a\n" + joined(lines, end="\n #\tb\r\n") + b"#",
     "everything": lambda lines: scattered([aligned(line) for line in lines]),
 }
 
@@ -129,7 +130,8 @@ def places(table):
 
 
 def expected_lines(content):
-    return [number for number, raw in enumerate(content.split(b"\n"), 1) if raw.strip()]
+    lines = enumerate(content.split(b"\n"), 1)
+    return [number for number, raw in lines if raw.split()[:1] not in ([], [b"#"])]
 
 
 def bits(values):

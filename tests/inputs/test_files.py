@@ -96,7 +96,7 @@ def test_a_path_may_be_text_or_path_like(write, as_path):
 
 # The last are the first bytes of a zlib stream, of bzip2, and of an address.
 ODD_IDS = [
-    *("\0", "a\0b", '"', '"a', "'", "#", "#q", ",", "\x1c", "\x85", "\xa0", "\u2028", "\u3000", "NULL"),
+    *("\0", "a\0b", '"', '"a', "'", "#q", ",", "\x1c", "\x85", "\xa0", "\u2028", "\u3000", "NULL"),
     *("x^", "x\x01", "x\u069c", "x\u0686", "BZh9", "/data", "file:///a", "*", "a?b"),
 ]
 
@@ -108,6 +108,26 @@ def test_any_other_character_belongs_to_the_id(write):
         for data in (content, content.replace(" ", "\t")):
             frame = frame_of(read_run_file(write(data)))
             assert frame.rows() == [(text, text, 2.0), (text, text, 3.0)]
+
+
+@pytest.mark.parametrize("comment", [b"# pool depth 10", b"#", b" #\tx", b"# \xff"], ids=repr)
+def test_comments_are_ignored(write, comment):
+    for end in (b"\n", b"\r\n"):
+        lines = [comment, b"1 0 d1 2", b"1 0 # 0", comment, b"#1 0 d2 1", comment]
+        frame = frame_of(read_qrels_file(write(end.join(lines))))
+        assert frame.rows() == [("1", "d1", 2.0), ("1", "#", 0.0), ("#1", "d2", 1.0)]
+
+
+def test_text_with_a_header_has_no_comments(write):
+    header = "query_id\tdoc_id\trelevance\n"
+    frame = frame_of(read_qrels_file(write(header + "# 1 hits\td1\t2\n")))
+    assert frame.rows() == [("# 1 hits", "d1", 2.0)]
+    for data, problem in (
+        ("# made by hand\n" + header, "line 2: a header must be the first line; remove the lines before it"),
+        (header + "# made by hand\n", "line 2: expected 3 fields as in the header, found 1"),
+    ):
+        with pytest.raises(FileFormatError, match=problem):
+            read_qrels_file(write(data))
 
 
 def test_ids_that_look_like_numbers_stay_text(write):

@@ -35,6 +35,7 @@ PLAIN = {
         PLAIN_RUN.replace("b", "b" * 64).replace("a", "clueweb09-en0000-a"),
     ),
     "ties": (PLAIN_QRELS, PLAIN_RUN.replace("2.5", "1").replace("+7.", "1")),
+    "topics with a number sign": (PLAIN_QRELS.replace("2 0", "#2 0"), PLAIN_RUN.replace("2 Q0", "#2 Q0")),
 }
 #: Files that the complete reader reads or explains: qrels, and a run.
 IN_DOUBT = {
@@ -65,6 +66,8 @@ IN_DOUBT = {
     "letters": ("1 0 a 2\n1 S b 1\n", "1 1 2 3 4 5\n"),
     "a header": ("query_id iteration doc_id relevance\n1 0 a 1\n", "query_id Q0 doc_id 1 2 score\n"),
     "swapped": (PLAIN_RUN, PLAIN_QRELS),
+    "comments": ("# pool depth 10\n" + PLAIN_QRELS, PLAIN_RUN.replace("2 Q0", "# a b 1 2 c\n2 Q0", 1)),
+    "comments of another length": (PLAIN_QRELS + "#\n", " # made by t\n" + PLAIN_RUN),
     "levels with a prefix": ("1 0 a L2\n", PLAIN_RUN + "1 Q0 z 1\n"),
 }
 

@@ -36,6 +36,7 @@ SPACINGS = {
     "aligned": lambda data: data.replace(b" ", b"    "),
     "leading blanks": lambda data: b" " + data.replace(b"\n", b"\n ").rstrip(b" "),
     "blank lines": lambda data: b"\n\n" + data.replace(b"\n", b"\n\n"),
+    "comments": lambda data: b"# a\n" + data.replace(b"\n", b"\n# Q0 d1 0 5 tag\n"),
     "byte-order mark": lambda data: b"\xef\xbb\xbf" + data,
     "no last newline": lambda data: data.rstrip(b"\n"),
 }
@@ -100,12 +101,13 @@ def test_pieces_give_the_hits_of_the_whole(run_file, monkeypatch, spacing, size)
         same(match_run(judgments, path, 1.0, threads), expected)
 
 
+@pytest.mark.parametrize("spacing", ["single blanks", "comments"])
 @pytest.mark.parametrize("compression", ["plain", "gzip"])
-def test_a_piece_contains_whole_topics(run_file, monkeypatch, compression):
+def test_a_piece_contains_whole_topics(run_file, monkeypatch, compression, spacing):
     _, data = collection(1)
     monkeypatch.setattr(file_text, "_LOOK", 16)
     monkeypatch.setattr(file_text, "READ", 100)
-    path = run_file(COMPRESSIONS[compression](data))
+    path = run_file(COMPRESSIONS[compression](SPACINGS[spacing](data)))
     tables = [frame_of(load()) for load in run_pieces(path, 500, 500)]
     assert len(tables) > 20
     topics = [topic for table in tables for topic in table["query_id"].unique().to_list()]
@@ -192,7 +194,7 @@ def test_files_without_lines_and_pipes_are_scored(run_file, tmp_path, monkeypatc
     writer.join()
 
 
-@given(data=st.text("12 \n\tQd.", max_size=80).map(str.encode), size=st.integers(1, 30))
+@given(data=st.text("12 \n\tQd.#", max_size=80).map(str.encode), size=st.integers(1, 30))
 def test_pieces_contain_every_line_once(tmp_path_factory, data, size):
     folder = tmp_path_factory.mktemp("pieces")
     (folder / "file").write_bytes(data)

@@ -103,12 +103,13 @@ def test_passages_score_as_on_one_machine(spark):
 
 def test_files_score_as_on_one_machine(spark, tmp_path):
     qrels, rows = collection(4)
-    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0  {d}\t{r}\r\n" for t, d, r in qrels))
+    text = "".join(f"{t} 0  {d}\t{r}\r\n" for t, d, r in qrels)
+    (tmp_path / "qrels.txt").write_text(f"# pool depth 10\r\n{text} #\n")
     folder = tmp_path / "runs"
     folder.mkdir()
     for name in ("run0", "run1", "run2"):
         lines = [f"{t} Q0 {d} 1 {s!r} tag" for run, t, d, s in rows if run == name]
-        (folder / f"{name}.txt").write_text("\ufeff" + "\n".join(lines))
+        (folder / f"{name}.txt").write_text("\ufeff# 1\n" + "\n".join(lines))
     expected = on_one_machine(["Q", "AP"], qrels, [(f"{run}.txt", *row) for run, *row in rows])
     found = evaluate(["Q", "AP"], str(tmp_path / "qrels.txt"), str(folder), spark=spark)
     same(table(found), expected_table(expected))
