@@ -38,11 +38,12 @@ from .table import Further, Table, first_null, from_columns, from_frame, from_ne
 from .text import (
     Load,
     check_byte_order_marks,
+    fields_between_tabs,
     fields_of,
     line_error,
     read_text,
+    split_fields,
     text_pieces,
-    without_comments,
 )
 
 
@@ -89,7 +90,7 @@ def read_as_trec_eval(kind: Kind, path: str | os.PathLike[str]) -> tuple[Table, 
         data = _COMMENT.sub(b"\n", data)
     trec = named(kind, "trec")
     assert isinstance(trec, Format)  # noqa: S101  # for the type checker
-    trec = trec.named(trec.width)
+    trec = replace(trec.named(trec.width), by_tabs=False)
     try:
         table = _read_lines(where, trec, lambda: data[1:])
     except FileFormatError:
@@ -143,11 +144,14 @@ def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) 
         return _document(data, chosen, where)
     if chosen is None and (table := _self_describing(kind, data, where)) is not None:
         return table
-    data = without_comments(data)
     if chosen is None:
         chosen = _recognised(data, kind, where)
     elif isinstance(chosen, Format):
-        chosen = chosen.named(next((len(raw.split()) for raw in io.BytesIO(data) if raw.strip()), 0))
+        line, raw, fields = _first_line(data, where)
+        chosen = chosen.named(len(fields))
+        if fields_between_tabs(data) not in {0, chosen.width}:
+            problem = f"expected {chosen.expected}, found {len(fields)}; the fields are those between tabs"
+            raise line_error(where, line, problem, raw)
     if chosen is None:
         return _table(kind, no_rows(kind), where)
     if isinstance(chosen, VaryingFormat):
@@ -215,10 +219,6 @@ def _as_numbers(table: Table, name: str, texts: pl.Series) -> pl.Series:
 
 def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Callable[[], Table]]:
     """Yield functions that each read a piece of a run, of about ``size`` bytes and whole topics."""
-
-    def lines(load: Load) -> bytes:
-        return without_comments(load())
-
     where = os.fspath(path)
     chosen = None
     for number, load in enumerate(text_pieces(where, size)):
@@ -226,13 +226,12 @@ def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Calla
             if is_json(begin := load()) or delimiter_of(begin, where):
                 yield partial(_read_text_file, "run", path, None)
                 return
-            chosen = _recognised(without_comments(begin), "run", where)
+            chosen = _recognised(begin, "run", where)
             if chosen is None:
                 continue
         # All run formats have lines with a fixed number of fields.
         assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
-        before = partial(_lines_before, where, size, number)
-        yield partial(_read_lines, where, chosen, partial(lines, load), before)
+        yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
 
 
 def _lines_before(path: str, size: int, number: int) -> int:
@@ -253,11 +252,12 @@ def _read_lines(
 def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
     """Read a file whose lines hold any number of passages."""
     check_byte_order_marks(data, int, path)
+    tabs = fields_between_tabs(data)
     found: list[PassageRow] = []
     lines: list[int] = []
     for line, raw in enumerate(io.BytesIO(data), 1):
         # Bytes that are not UTF-8 are allowed in fields that are not read, but not in ids.
-        fields = [field.decode(errors="surrogateescape") for field in raw.split()]
+        fields = [field.decode(errors="surrogateescape") for field in split_fields(raw, tabs)]
         if not fields:
             continue
         try:
@@ -302,17 +302,26 @@ def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
 
 def _recognised(data: bytes, kind: Kind, path: str) -> Format | VaryingFormat | None:
     """Recognise the format by the first line that is not blank; None if all lines are blank."""
+    line, raw, fields = _first_line(data, path)
+    if not fields:
+        return None
+    found = _sampled(data, path) if kind == "qrels" and len(fields) == OF_SAMPLES else None
+    return found or recognise(kind, fields, path, line, raw.decode())
+
+
+def _first_line(data: bytes, path: str) -> tuple[int, bytes, list[str]]:
+    """Return the number of the first line with fields, the line, and its fields; none if all are blank."""
+    tabs = fields_between_tabs(data)
     for line, raw in enumerate(io.BytesIO(data), 1):
-        fields = fields_of(raw, line, path)
-        if fields:
-            found = _sampled(data, path) if kind == "qrels" and len(fields) == OF_SAMPLES else None
-            return found or recognise(kind, fields, path, line, raw.decode())
-    return None
+        if fields := fields_of(raw, line, path, tabs):
+            return line, raw, fields
+    return 0, b"", []
 
 
 def _sampled(data: bytes, path: str) -> Format | VaryingFormat | None:
     """Return the format of sampled judgments that a file has, else None."""
-    lines = (raw.decode(errors="replace").split() for raw in io.BytesIO(data))
+    tabs = fields_between_tabs(data)
+    lines = ([one.decode(errors="replace") for one in split_fields(raw, tabs)] for raw in io.BytesIO(data))
     try:
         name = of_sample([*filter(None, lines)])
     except ValueError as error:

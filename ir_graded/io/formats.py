@@ -242,7 +242,7 @@ class _Lines:
 
 @light_dataclass(frozen=True, eq=False)
 class Format(_Lines):
-    """A line format of a fixed number of fields, with any white space between them.
+    """A line format of a fixed number of fields, with any white space or with tabs between them.
 
     Attributes:
         columns: the column of each field, ``-`` for fields that are ignored: query_id, doc_id, the score or
@@ -255,6 +255,7 @@ class Format(_Lines):
         only_named: whether the first line does not show this format: the caller names it, or see `of_sample`.
         shows: a further condition on the fields of the first line for a file to be of this format.
         review: check of all lines for another format.
+        by_tabs: whether the fields may be those between tabs.
     """
 
     columns: str
@@ -267,6 +268,7 @@ class Format(_Lines):
     only_named: bool = False
     shows: Callable[[Sequence[str]], bool] | None = None
     review: Review | None = None
+    by_tabs: bool = True
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -367,7 +369,7 @@ def _fol_rows(fields: Sequence[str], line: str) -> list[PassageRow]:  # noqa: AR
     topic, file, relevant = fields[0], fields[2], int(fields[3]) > 0
     if not relevant or len(fields) <= _FOL_FIRST_PASSAGE:
         return [(topic, file, float(relevant), 0, 0)]
-    passages = (text.partition(":") for text in fields[_FOL_FIRST_PASSAGE:])
+    passages = (text.partition(":") for text in " ".join(fields[_FOL_FIRST_PASSAGE:]).split())
     return [(topic, file, 1.0, *_start_length(start, length)) for start, _, length in passages]
 
 
@@ -488,7 +490,10 @@ def recognise(
         told = (one for one in formats_of(kind) if not (isinstance(one, Format) and one.only_named))
         expected = " or ".join(one.expected for one in told)
         problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
-    raise FileFormatError(f"{path}, line {line}: {problem}: {shortened(' '.join(first_line_fields))}")
+    by_tabs = any(" " in field for field in first_line_fields)
+    problem += "; the fields are those between tabs" * by_tabs
+    shown = shortened(("\t" if by_tabs else " ").join(first_line_fields))
+    raise FileFormatError(f"{path}, line {line}: {problem}: {shown}")
 
 
 def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingFormat | None:

@@ -31,7 +31,14 @@ from ir_graded.core.facets import (
 from ir_graded.errors import FileFormatError, cut, shortened
 
 from .formats import LETTERS, Format, Kind
-from .text import check_byte_order_marks, delimited_rows, fields_of, line_error
+from .text import (
+    check_byte_order_marks,
+    delimited_rows,
+    fields_between_tabs,
+    fields_of,
+    line_error,
+    without_comments,
+)
 
 LineNumbers = npt.NDArray[np.int64]
 _Bytes = npt.NDArray[np.uint8]
@@ -169,6 +176,7 @@ def parse_lines(
     returned is the line of each row within ``data``, or None if row i is line i + 1.
     """
     check_byte_order_marks(data, lines_before, path)
+    data = without_comments(data)
     frame, lines = _rows(data, format)
     if frame is None:
         _raise_first_error(data, format, lines_before() + 1, path)
@@ -177,7 +185,8 @@ def parse_lines(
         if wrong is not None:
             line = wrong + 1 if lines is None else int(lines[wrong])
             raw = data.split(b"\n", line)[line - 1]
-            problem = format.review.problem.format(*fields_of(raw, line, path))
+            fields = fields_of(raw, line, path, _tabs(data, format))
+            problem = format.review.problem.format(*fields)
             raise line_error(path, lines_before() + line, problem, raw)
         frame = frame.drop(_REVIEWED)
     if format.by_order:
@@ -195,7 +204,25 @@ def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers
             if frame is not None:
                 return frame, None
     text, lines = normalise_spacing(data)
-    return _parsed(text, count_white_space(text, exactly=True), format), lines
+    frame = _parsed(text, count_white_space(text, exactly=True), format)
+    tabs = _tabs(data, format) if frame is None else 0
+    return _between_tabs(data, format) if tabs else (frame, lines)
+
+
+def _tabs(data: bytes, format: Format) -> int:
+    """Return the number of fields of a format if those of lines are between tabs, else 0."""
+    return format.width if format.by_tabs and fields_between_tabs(data) == format.width else 0
+
+
+def _between_tabs(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
+    """Parse lines whose fields are those between tabs; no rows if a line cannot be read."""
+    try:
+        rows = [fields_of(raw, 0, "", format.width) for raw in io.BytesIO(data)]
+    except FileFormatError:
+        return None, None
+    lines = np.array([line for line, fields in enumerate(rows, 1) if fields])
+    text = "".join("\t".join(fields) + "\n" for fields in rows if fields).encode()
+    return _parsed(text, lines.size * format.width, format, b"\t"), lines
 
 
 def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b" ") -> pl.DataFrame | None:
@@ -253,10 +280,11 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
 
 def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
     """Raise an error for the first line that cannot be read."""
+    tabs = _tabs(data, format)
     for block in split_after_newlines(data, _PIECE):
         if _rows(block, format)[0] is None:
             for line, raw in enumerate(io.BytesIO(block), first_line):
-                fields = fields_of(raw, line, path)
+                fields = fields_of(raw, line, path, tabs)
                 if fields and (problem := _problem(fields, format)):
                     raise line_error(path, line, problem, raw)
         first_line += block.count(b"\n")

@@ -150,7 +150,8 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
 def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints, Ints]] | None:
     """Return for each wanted field where it begins in each line, and its length.
 
-    None if a line has another number of fields, or other white space than blanks, tabs and line ends.
+    None if a line has another number of fields, or other white space than blanks, tabs and line ends, or if
+    the fields may be those between tabs.
     """
     is_white: Bools = np.less_equal(values, _BLANK)
     if 3 * np.count_nonzero(is_white) > 2 * values.size:  # their positions would need much more memory
@@ -160,7 +161,8 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     if _are_single(white, marks, width):
         end = white.reshape(-1, width)
         begins = ((end[:, at - 1] if at else np.append(-1, end[:-1, -1])) + 1 for at in wanted)
-        return [(begin, end[:, at] - begin) for at, begin in zip(wanted, begins, strict=True)]
+        found = [(begin, end[:, at] - begin) for at, begin in zip(wanted, begins, strict=True)]
+        return None if _may_hold_blanks(marks, len(end)) else found
     known = sum(np.count_nonzero(marks == mark) for mark in (_BLANK, _TAB, _NEWLINE))
     returns = white[marks == _RETURN]
     if white.size > known + returns.size or (values[returns + 1] != _NEWLINE).any():
@@ -172,9 +174,16 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     begin, length = begin[is_field], (white - begin)[is_field]
     # The last field of a line is the last before a newline.
     last = np.append(line[1:] > line[:-1], True)
-    if not begin.size or begin.size != width * last.sum() or not last[width - 1 :: width].all():
+    lines = np.count_nonzero(last)
+    if not begin.size or begin.size != width * lines or not last[width - 1 :: width].all():
         return None
-    return [(begin[at::width], length[at::width]) for at in wanted]
+    found = [(begin[at::width], length[at::width]) for at in wanted]
+    return None if _may_hold_blanks(marks, lines) else found
+
+
+def _may_hold_blanks(marks: Bytes, lines: int) -> bool:
+    """Return whether there are blanks, and enough tabs for all lines to have three fields between them."""
+    return bool(np.count_nonzero(marks == _TAB) >= 2 * lines and (marks == _BLANK).any())
 
 
 def _are_single(white: Ints, marks: Bytes, width: int) -> bool:

@@ -16,7 +16,14 @@ from .experiments import holds_scores, is_pipeline, run_files
 from .records import is_ranx
 from .responses import is_ranked
 from .sources import is_dataset, is_file, is_path_or_dataset_id, is_regular_file, table_of
-from .text import line_error, read_text, run_name, standard_input, without_comments
+from .text import (
+    fields_between_tabs,
+    line_error,
+    read_text,
+    run_name,
+    split_fields,
+    standard_input,
+)
 
 #: Position of the tag in lines of runs by their number of fields: TREC, Genomics, INEX FOL.
 _TAG = {6: 5, 7: 6, 8: 5}
@@ -98,8 +105,10 @@ def run_tag(path: str) -> str:
     if not is_regular_file(path):
         raise InputError(f"{path}: the tag of a pipe or folder cannot be read; name the run NAME={path}")
     tag, at = b"", 0
-    for line, raw in enumerate(io.BytesIO(without_comments(read_text(path))), 1):
-        fields = raw.split()
+    data = read_text(path)
+    tabs = fields_between_tabs(data)
+    for line, raw in enumerate(io.BytesIO(data), 1):
+        fields = split_fields(raw, tabs)
         if not fields:
             continue
         if len(fields) not in _TAG:

@@ -368,13 +368,38 @@ def line_text(raw: bytes, line: int, path: str, errors: str = "strict") -> str:
         raise line_error(path, line, problem, raw) from None
 
 
-def fields_of(raw: bytes, line: int, path: str) -> list[str]:
-    """Split one line, with its newline, into fields; a comment has none."""
+def split_fields(raw: bytes, tabs: int = 0) -> list[bytes]:
+    """Split one line into fields, those between tabs if ``tabs`` is not 0; a comment has none."""
     fields = raw.split()
     if fields[:1] == [b"#"]:
         return []
-    line_text(raw, line, path)  # checks it
+    return [*filter(None, map(bytes.strip, raw.split(b"\t")))] if tabs else fields
+
+
+def fields_of(raw: bytes, line: int, path: str, tabs: int = 0) -> list[str]:
+    """Split one line as ``split_fields``, as text. Raises FileFormatError if it is not valid text."""
+    fields = split_fields(raw, tabs)
+    if fields or raw.isspace():  # not a comment
+        line_text(raw, line, path)  # checks it
     return [field.decode() for field in fields]
+
+
+#: Fewer fields between tabs are no line of any format.
+_FEWEST_FIELDS = 3
+
+
+def fields_between_tabs(data: bytes) -> int:
+    """Return the number of fields on all lines if tabs alone separate them and some hold blanks, else 0."""
+    if b"\t" not in data or b" " not in data:
+        return 0
+    number = holds_blanks = 0
+    for raw in io.BytesIO(data):
+        if fields := split_fields(raw, 1):
+            number = number or len(fields)
+            if len(fields) != max(number, _FEWEST_FIELDS):
+                return 0
+            holds_blanks |= len(raw.split()) > number
+    return number * holds_blanks
 
 
 #: A line whose first field is a number sign: the first of a text, and the others.

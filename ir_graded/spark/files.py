@@ -128,8 +128,12 @@ def _fields(text: DataFrame, kind: str) -> DataFrame:
     """Return the fields of TREC lines. An invalid line stops the job with an error that names its file."""
     width, layout, value = _LINES[kind]
     line = F.regexp_replace("value", "^\ufeff", "")
-    rows = text.select(F.split(F.trim(F.regexp_replace(line, r"\s+", " ")), " ").alias("fields"), "value")
-    rows = rows.where(line.rlike(r"^\s*(?!#(\s|$))\S"))
+    line = F.regexp_replace(line, r"^\s+|\s+$", "")
+    fields, between_tabs = F.split(line, r"\s+"), F.split(line, r"[^\S\t]*\t\s*")
+    # Each line is looked at alone: fields between tabs are those of a line if one of them holds a blank.
+    holds_blanks = F.size(between_tabs).between(3, F.size(fields) - 1)
+    rows = text.select(F.when(holds_blanks, between_tabs).otherwise(fields).alias("fields"), "value")
+    rows = rows.where(line.rlike(r"^(?!#(\s|$))\S"))
     fields = F.col("fields")
 
     def wrong(problem: str) -> Column:

@@ -155,6 +155,13 @@ def test_tags_of_runs_with_passages_are_found(tmp_path, kind):
     assert run_tag(str(tmp_path / "passages.run")) == "mine"
 
 
+def test_a_tag_between_tabs_may_hold_blanks(tmp_path):
+    from ir_graded.io.run_names import run_tag
+
+    (tmp_path / "a.run").write_text("# made by hand\ngoogle maps\tQ0\td 1\t1\t3.5\tmy tag\n")
+    assert run_tag(str(tmp_path / "a.run")) == "my tag"
+
+
 @pytest.mark.slow
 def test_compare_takes_a_name_of_the_baseline(run):
     def compared(*given):

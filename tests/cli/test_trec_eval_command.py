@@ -160,6 +160,13 @@ def test_comments_blank_lines_and_further_fields_are_skipped(command, qrels, run
     assert lines_of(command(qrels, run)) == reference.lines(QRELS, RUN)
 
 
+def test_white_space_separates_fields_between_tabs(command):
+    found = command("a b\t0\td\t1\n", "1 Q0 d 1 1 r\n")
+    assert_command_fails(
+        found, "qrels, line 1: expected 4 fields (TREC qrels: topic iteration doc level), found 5"
+    )
+
+
 def test_several_runs_print_one_block_each(command):
     other = "1 Q0 x 1 1 other\n"
     assert lines_of(command(QRELS, RUN, other)) == reference.lines(QRELS, RUN) + reference.lines(QRELS, other)

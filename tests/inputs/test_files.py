@@ -118,6 +118,43 @@ def test_comments_are_ignored(write, comment):
         assert frame.rows() == [("1", "d1", 2.0), ("1", "#", 0.0), ("#1", "d2", 1.0)]
 
 
+@pytest.mark.parametrize("end", ["\n", "\t\r\n", "\n\n# x\ty\n"], ids=repr)
+def test_fields_between_tabs_may_hold_blanks(write, end):
+    lines = ["maps\t0\td1\t2", "google maps\t0\td1\t0", "google maps\t\t0  \t d 2\t1"]
+    frame = frame_of(read_qrels_file(write(end.join(["", *lines, ""]))))
+    assert frame.rows() == [("maps", "d1", 2.0), ("google maps", "d1", 0.0), ("google maps", "d 2", 1.0)]
+    frame = frame_of(read_run_file(write(end.join(["a b\tQ0\td 1\t1\t2.5\ta tag", ""]))))
+    assert frame.rows() == [("a b", "d 1", 2.5)]
+    frame = frame_of(read_qrels_file(write(end.join(["a b\td 1\t1", ""])), "ntcir-continuous"))
+    assert frame.rows() == [("a b", "d 1", 1.0)]
+
+
+@pytest.mark.parametrize(
+    "lines", ["1 0 a\t1\n", "1\t0\ta\t1\t\n", "1 \t0 \ta\t\t1\n", "1 0\ta\t1\n1 0 b 1\n"], ids=repr
+)
+def test_white_space_separates_fields_that_tabs_alone_do_not(write, lines):
+    assert frame_of(read_qrels_file(write(lines))).rows()[0] == ("1", "a", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("read", "data", "format", "problem"),
+    [
+        (read_qrels_file, "google maps\t3665\t1\n", None, "line 1: level '1' is not L0, L1, .* between tabs"),
+        (
+            read_qrels_file,
+            "google maps\t3665\t1\n",
+            "trec",
+            "line 1: expected 4 .* 3; .* between tabs",
+        ),
+        (read_run_file, "a b\td\t1\t2.5\tt\n", None, "line 1: expected a run .*, found 5; .* between tabs"),
+        (read_qrels_file, "\n# x\na b\t0\td\t1\na b\t0\te\tx y\n", None, "line 4: level 'x y' is not a"),
+    ],
+)
+def test_fields_between_tabs_must_be_those_of_the_format(write, read, data, format, problem):
+    with pytest.raises(FileFormatError, match=problem):
+        read(write(data), format)
+
+
 def test_text_with_a_header_has_no_comments(write):
     header = "query_id\tdoc_id\trelevance\n"
     frame = frame_of(read_qrels_file(write(header + "# 1 hits\td1\t2\n")))

@@ -22,6 +22,7 @@ PLAIN = {
     "as written": (PLAIN_QRELS, PLAIN_RUN),
     "tabs": (PLAIN_QRELS.replace(" ", "\t"), PLAIN_RUN.replace(" ", "\t")),
     "any blanks": (PLAIN_QRELS.replace(" 0 ", "  4.5 \t"), " " + PLAIN_RUN.replace("\n", " \n\n")),
+    "two fields between tabs": (PLAIN_QRELS.replace(" 0 ", " 0\t"), PLAIN_RUN.replace(" t", "\tt")),
     "carriage returns": (PLAIN_QRELS.replace("\n", "\r\n"), PLAIN_RUN.replace("\n", "\r\n")),
     "no last line end": (PLAIN_QRELS.rstrip(), PLAIN_RUN.rstrip()),
     "levels of all kinds": ("1 0 a -2\n1 0 b 0.5\n2 0 c 1e1\n", PLAIN_RUN),
@@ -68,6 +69,12 @@ IN_DOUBT = {
     "swapped": (PLAIN_RUN, PLAIN_QRELS),
     "comments": ("# pool depth 10\n" + PLAIN_QRELS, PLAIN_RUN.replace("2 Q0", "# a b 1 2 c\n2 Q0", 1)),
     "comments of another length": (PLAIN_QRELS + "#\n", " # made by t\n" + PLAIN_RUN),
+    "blanks between tabs": (
+        PLAIN_QRELS.replace(" ", "\t").replace("\t0\t", "\t0 0\t"),
+        PLAIN_RUN.replace(" ", "\t").replace("Q0", "Q 0"),
+    ),
+    "fewer fields between tabs": ("google maps\ta\t1\n", "google maps\ta\t1\t2.5\tt\n"),
+    "tabs between blanks": (PLAIN_QRELS.replace(" ", " \t "), PLAIN_RUN.replace(" ", "\t ")),
     "levels with a prefix": ("1 0 a L2\n", PLAIN_RUN + "1 Q0 z 1\n"),
 }
 

@@ -36,6 +36,7 @@ SPACINGS = {
     "aligned": lambda data: data.replace(b" ", b"    "),
     "leading blanks": lambda data: b" " + data.replace(b"\n", b"\n ").rstrip(b" "),
     "blank lines": lambda data: b"\n\n" + data.replace(b"\n", b"\n\n"),
+    "blanks between tabs": lambda data: data.replace(b" ", b"\t").replace(b"tag", b"a tag\t"),
     "comments": lambda data: b"# a\n" + data.replace(b"\n", b"\n# Q0 d1 0 5 tag\n"),
     "byte-order mark": lambda data: b"\xef\xbb\xbf" + data,
     "no last newline": lambda data: data.rstrip(b"\n"),

@@ -365,6 +365,13 @@ def test_lines_of_another_format_are_rejected(spark, tmp_path):
         (tmp_path / "file.txt").write_text(f"{line}\n")
         with pytest.raises(Exception, match=problem):
             read(spark, tmp_path / "file.txt").collect()
+    for line in ("google maps\t3665\t1", "a b\t0\td\te\t1"):
+        (tmp_path / "file.txt").write_text(f"{line}\n")
+        with pytest.raises(Exception, match="expected 4 fields"):
+            read_qrels(spark, tmp_path / "file.txt").collect()
+    (tmp_path / "file.txt").write_text("google maps\t\t0 \t d 1\t1\t\r\n1 0\t d 1\n")
+    rows = read_qrels(spark, tmp_path / "file.txt").collect()
+    assert [(row["query_id"], row["doc_id"]) for row in rows] == [("google maps", "d 1"), ("1", "d")]
     (tmp_path / "run.txt").write_text("200 Q0 1 48 28426 295\n200 1 d1 48 28425 295\n200 1 1 48 0.5 295\n")
     assert [row["doc_id"] for row in read_runs(spark, tmp_path / "run.txt").collect()] == ["1", "d1", "1"]
 
