@@ -20,10 +20,9 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.records import is_json
 from ir_graded.io.run_names import named_runs, runs_of_arguments
 from ir_graded.io.sources import is_file, is_read_once, table_of
-from ir_graded.io.text import line_text, read_text, standard_input
+from ir_graded.io.text import is_json, line_text, read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number

@@ -23,7 +23,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
 from .parquet import is_parquet
-from .records import Node, distinct_names, is_json
+from .records import Node, distinct_names
 from .table import (
     as_strings,
     column_names,
@@ -34,7 +34,16 @@ from .table import (
     objects_at,
     row_place,
 )
-from .text import check_path, delimited_rows, line_error, read_text, run_name, standard_input, text_pieces
+from .text import (
+    check_path,
+    delimited_rows,
+    is_json,
+    line_error,
+    read_text,
+    run_name,
+    standard_input,
+    text_pieces,
+)
 from .values import as_text, is_missing, text_ids
 
 if TYPE_CHECKING:

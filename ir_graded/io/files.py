@@ -32,7 +32,7 @@ from .formats import (
 )
 from .lines import LineNumbers, delimiter_of, no_rows, parse_lines, read_headed
 from .parquet import is_parquet, read_parquet
-from .records import DOCUMENTS, DocumentFormat, is_json, read_json, rows_of_json
+from .records import DOCUMENTS, DocumentFormat, read_json, rows_of_json
 from .responses import is_ranked, ranked_table
 from .table import Further, Table, first_null, from_columns, from_frame, from_nested, from_records
 from .text import (
@@ -40,6 +40,7 @@ from .text import (
     check_byte_order_marks,
     fields_between_tabs,
     fields_of,
+    is_json,
     line_error,
     read_text,
     split_fields,

@@ -24,7 +24,7 @@ from ir_graded.errors import FileFormatError
 
 from .._utils.threads import Result, in_threads, processors
 from .formats import LETTERS, Format, Kind, formats_of, recognise
-from .text import FileChangedError, Load, text_pieces
+from .text import FileChangedError, Load, is_json, text_pieces
 
 #: Bytes that a thread reads at a time; qrels are needed as a whole.
 _PIECES: dict[str, int] = {"run": 4 << 20, "qrels": 32 << 20}
@@ -123,7 +123,7 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
     values = np.frombuffer(data, np.uint8)
     names = ["query_id", "doc_id", trec.value_name]
     wanted = [trec.places[name] for name in names] + ([] if trec.review is None else [trec.review.field])
-    fields = _fields(values[:size], trec.width, wanted) if text.isascii() else None
+    fields = _fields(values[:size], trec.width, wanted) if text.isascii() and not is_json(text) else None
     if fields is None:
         return None
     topic, document, value, *reviewed = fields

@@ -285,11 +285,6 @@ def frame_in_dicts(content: Mapping[Any, Any]) -> str:
     )
 
 
-def is_json(data: bytes) -> bool:
-    """Return whether a text begins like a JSON object or array."""
-    return data[:256].lstrip()[:1] in {b"{", b"["}
-
-
 def rows_of_json(kind: str, content: Any, path: str) -> list[Any] | Mapping[Any, Any]:
     """Return what ``read_json`` read as a list of records or a dict of dicts."""
     if kind == "run" and isinstance(content, Mapping) and "mteb_model_meta" in content:

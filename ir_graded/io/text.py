@@ -187,6 +187,11 @@ def check_expansion(size: int, compressed: int, what: str) -> None:
 
 #: Longest allowed line: ten thousand times the length of most lines of runs and qrels.
 _LONGEST_LINE = 1 << 20
+#: Largest JSON, which may be on one line: five times a run of 7,000 topics to depth 1,000.
+_LARGEST_JSON = 1 << 30
+
+#: Number of bytes in which JSON begins.
+_BEGINNING = 256
 
 #: Initial number of bytes to search for the next topic.
 _LOOK = 1 << 16
@@ -203,11 +208,10 @@ def read_text(path: str) -> bytes:
     with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)
-        if codec is not None:
-            blocks = decompressed(blocks, codec, path)
-        elif stat.S_ISREG(before.st_mode):
+        found_json, blocks = _looks_like_json(blocks if codec is None else decompressed(blocks, codec, path))
+        if codec is None and stat.S_ISREG(before.st_mode) and not found_json:
             blocks = _at_once(file, path)
-        data = b"".join(_with_short_lines(blocks, path))
+        data = b"".join((_up_to_size if found_json else _with_short_lines)(blocks, path))
         check_unchanged(path, before)
     return data.removeprefix(codecs.BOM_UTF8)
 
@@ -215,15 +219,20 @@ def read_text(path: str) -> bytes:
 def text_pieces(path: str, size: int) -> Iterator[Load]:
     """Yield a regular file in pieces of ``size`` bytes, extended to the line where the first field changes.
 
-    Pieces have no byte-order mark; only the newline at the end of the last piece may be missing.
+    Pieces have no byte-order mark; only the newline at the end of the last piece may be missing. JSON is one
+    piece.
     """
     with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
         blocks, codec = _blocks(file, path)
+        found_json, blocks = _looks_like_json(blocks if codec is None else decompressed(blocks, codec, path))
+        if found_json:
+            yield partial(read_text, path)
+            return
         if codec is None:
             yield from _stretches(path, before, size)
             return
-        text = _with_short_lines(decompressed(blocks, codec, path), path)
+        text = _with_short_lines(blocks, path)
         for number, piece in enumerate(_cut(text, size)):
             yield partial(bytes, piece if number else piece.removeprefix(codecs.BOM_UTF8))
         check_unchanged(path, before)
@@ -235,6 +244,33 @@ def _blocks(file: FileIO, path: str) -> tuple[Iterator[bytes], Codec | None]:
     while len(first) < MAGIC and (more := file.read(READ)):
         first += more
     return chain([first], iter(partial(file.read, READ), b"")), codec_of(first, path)
+
+
+def is_json(data: bytes) -> bool:
+    """Return whether a text begins like a JSON object or array."""
+    return data[:_BEGINNING].lstrip()[:1] in {b"{", b"["}
+
+
+def _looks_like_json(blocks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
+    """Return whether blocks, which may be small, begin like JSON, and all of them."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) > _BEGINNING or head.removeprefix(codecs.BOM_UTF8).strip():
+            break
+    return is_json(head.removeprefix(codecs.BOM_UTF8)), chain([head], blocks)
+
+
+def _up_to_size(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """Yield the blocks of JSON. Raises FileFormatError as soon as they are too large for memory."""
+    size = 0
+    for block in blocks:
+        size += len(block)
+        if size > _LARGEST_JSON:
+            raise FileFormatError(
+                f"{path}: the JSON is larger than {_LARGEST_JSON >> 20} MiB; write lines of fields or Parquet"
+            )
+        yield block
 
 
 def _at_once(file: FileIO, path: str) -> Iterator[bytes]:

@@ -256,6 +256,20 @@ def test_standard_input_and_pipes_are_not_named_by_a_number():
     assert runs == {"-": "/dev/stdin", "/dev/fd/63": "/dev/fd/63", "bm25.run": "runs/bm25.run.gz"}
 
 
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_json_is_bounded_by_its_size(write, monkeypatch, compression):
+    """It may be on one line."""
+    data = BOM + b' {"1": {"a": 1, "b": 0}}'
+    path = write(COMPRESSIONS[compression](data))
+    monkeypatch.setattr(file_text, "_LONGEST_LINE", 5)
+    monkeypatch.setattr(file_text, "_LARGEST_JSON", len(data))
+    assert frame_of(read_qrels_file(path)).rows() == [("1", "a", 1.0), ("1", "b", 0.0)]
+    assert [load() for load in file_text.text_pieces(str(path), 4)] == [data.removeprefix(BOM)]
+    monkeypatch.setattr(file_text, "_LARGEST_JSON", len(data) - 1)
+    with pytest.raises(FileFormatError, match=r"run\.txt: the JSON is larger than 0 MiB; write lines"):
+        read_qrels_file(path)
+
+
 def test_a_line_is_too_long_wherever_it_is_cut(monkeypatch):
     monkeypatch.setattr(file_text, "_LONGEST_LINE", 5)
     source = random.Random(1)  # noqa: S311
