@@ -15,10 +15,14 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded._utils.version import __version__
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
+from ir_graded.core.segments import Floats
 from ir_graded.errors import GradedError, short_repr
 from ir_graded.io.experiments import qrels_file
 from ir_graded.io.sources import is_read_once, is_regular_file
 from ir_graded.io.values import as_text
+from ir_graded.matching.judgments import rows_of_dicts
+
+from .coverage import warn_caller
 
 if TYPE_CHECKING:
     from ir_graded.io.table import Table
@@ -122,7 +126,7 @@ def hash_of(texts: Iterable[str]) -> str:
     from hashlib import sha256
 
     digest = sha256()
-    for text in map(str.encode, texts):
+    for text in map(_encoded, texts):
         digest.update(len(text).to_bytes(8, "little") + text)
     return digest.hexdigest()[:_FULL]
 
@@ -130,6 +134,11 @@ def hash_of(texts: Iterable[str]) -> str:
 def weights_hash(query_ids: Iterable[Any], weights: Iterable[float]) -> str:
     """Return the hash of the weights of topics, whatever their order."""
     return hash_of(chain.from_iterable(sorted(zip(map(as_text, query_ids), map(repr, weights), strict=True))))
+
+
+def _encoded(text: str) -> bytes:
+    """Return an id as bytes, also one with a lone surrogate."""
+    return text.encode(errors="surrogatepass")
 
 
 def _values_of(table: Table, facet: Facet) -> dict[str, Any]:
@@ -149,13 +158,23 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
 
     Rows are topic, document, level or score, position of the passage, and the given further columns.
     """
+    from ir_graded.io.responses import is_ranked
+    from ir_graded.matching.tables import any_table
+
+    try:
+        table = any_table(kind, source)
+    except GradedError:
+        if not isinstance(source, Mapping) or is_ranked(source):
+            raise
+        return _hash_of_dicts(kind, source)
+    return _hash_of_table(kind, table, facets)
+
+
+def _hash_of_table(kind: str, table: Table, facets: Sequence[Facet]) -> str:
     from hashlib import sha256
 
     import polars as pl
 
-    from ir_graded.matching.tables import any_table
-
-    table = any_table(kind, source)
     columns: dict[str, Any] = {"query_id": table.query_id, "doc_id": table.doc_id}
     columns["value"] = table.value
     if kind == "run" and table.has(POSITION):
@@ -179,8 +198,27 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
             for begin in range(0, len(rows), _PIECE):  # little text at a time
                 digest.update(column[begin : begin + _PIECE].str.join("").item().encode())
         else:
-            values = column.to_numpy().astype("<f8") + 0.0  # without negative zeros
-            digest.update(np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes())
+            digest.update(_bytes_of_numbers(column.to_numpy()))
+    return digest.hexdigest()[:_FULL]
+
+
+def _bytes_of_numbers(numbers: Floats) -> bytes:
+    values = numbers.astype("<f8") + 0.0  # without negative zeros
+    return np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes()
+
+
+def _hash_of_dicts(kind: str, source: Mapping[Any, Any]) -> str:
+    """Return the hash of a dict of dicts without Polars, which a fork and lone surrogates rule out."""
+    from hashlib import sha256
+
+    _, names, topic, doc_ids, values = rows_of_dicts(kind, source)
+    rows = sorted(zip([names[at] for at in topic.tolist()], doc_ids, values.tolist(), strict=True))
+    digest = sha256(str(len(rows)).encode())
+    for at, name in enumerate(("query_id", "doc_id")):
+        texts = [_encoded(row[at]) for row in rows]
+        lengths = np.array([*map(len, texts)], dtype="<i8")
+        digest.update(name.encode() + lengths.tobytes() + b"".join(texts))
+    digest.update(b"value" + _bytes_of_numbers(np.array([row[2] for row in rows])))
     return digest.hexdigest()[:_FULL]
 
 
@@ -205,7 +243,8 @@ class Origin:
     """Origin of scores: the qrels and runs until they have been hashed, then the hashes.
 
     Hashes are computed when they are first needed, from the sources as they are then. A source has no hash
-    if it can be read only once, or if its file has changed since. Pickles have the hashes.
+    if it can be read only once, if its file has changed since, or, with a warning, if it cannot be read as in
+    a forked process. Pickles have the hashes.
     """
 
     options: dict[str, str | bool] = field(default_factory=dict)
@@ -236,17 +275,22 @@ class Origin:
     def hashes(self) -> dict[tuple[str, str], str | None]:
         """Return the hashes of the sources."""
         if self.sources:
-            found = in_threads(self._hash, self.sources.items(), processors())
-            self.known = self.known | dict(zip(self.sources, found, strict=True))
+            found = [*in_threads(self._hash, self.sources.items(), processors())]
+            self.known = self.known | {
+                one: None if isinstance(known, Exception) else known
+                for one, known in zip(self.sources, found, strict=True)
+            }
             self.sources = {}
+            if error := next((one for one in found if isinstance(one, Exception)), None):
+                warn_caller(f"The signature of scores lacks the hashes of some inputs: {error}.")
         return self.known
 
-    def _hash(self, of: tuple[tuple[str, str], tuple[Any, _Stamp | None]]) -> str | None:
+    def _hash(self, of: tuple[tuple[str, str], tuple[Any, _Stamp | None]]) -> str | Exception | None:
         (kind, _), (source, stamp) = of
         try:
             return rows_hash(kind, source, self.facets) if _stamp(source) == stamp else None
-        except (GradedError, OSError):
-            return None
+        except (GradedError, OSError) as error:
+            return error
 
     def __getstate__(self) -> dict[str, Any]:
         self.hashes()

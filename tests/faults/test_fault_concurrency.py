@@ -175,6 +175,22 @@ def test_forks_after_the_first_use_score_dicts_and_reject_the_rest(tmp_path, fir
 
 
 @needs_fork
+def test_scores_of_dicts_in_a_fork_have_the_signature_of_the_parent(tmp_path):
+    code = (
+        FORKING
+        + """
+    import multiprocessing
+    def signature(form):
+        return ir_graded.evaluate("Q", qrels, forms[form]).signature.short
+    expected = signature("dict")  # Polars starts its threads
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        print(pool.apply(signature, ["dict"]) == expected, "unknown" in expected)
+    """
+    )
+    assert python(code, tmp_path, options=FORKED) == "True False\n"
+
+
+@needs_fork
 def test_the_error_reaches_the_caller_of_a_pool_of_forks(tmp_path):
     code = (
         FORKING

@@ -14,9 +14,10 @@ from helpers import covid_sample, rows_of, trec_lines
 from hypothesis import given, strategies as st
 
 import ir_graded
-from ir_graded import Scores
+from ir_graded import CoverageWarning, GradedError, Scores
 from ir_graded.evaluation import signature as module
 from ir_graded.evaluation.signature import rows_hash
+from ir_graded.io import table
 
 QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"d": 1}}
 RUN = {"1": {"a": 1.5, "x": 1.0, "b": 0.5}, "2": {"d": 2.0}}
@@ -180,6 +181,41 @@ def test_a_source_that_is_read_once_has_no_hash(form):
     assert signature.runs["dict"] == rows_hash("run", RUN)
     assert "|runs:unknown|" in signature.short
     assert "|runs:unknown|" in str(signature)
+
+
+def test_dicts_have_one_hash_with_and_without_polars(monkeypatch):
+    """A process that was forked after Polars had started its threads cannot use it."""
+    qrels = {"b": {"x": 1, "é": -0.0, "\U0001f600": 2}, "a": {"": 0.5, "\uffee": 1}, "c": {}}
+    run = {topic: {doc: level / 3 for doc, level in docs.items()} for topic, docs in qrels.items()}
+    expected = [rows_hash(kind, source) for kind, source in (("qrels", qrels), ("run", run), ("run", {}))]
+    monkeypatch.setattr(table, "check_fork", fails)
+    assert [rows_hash("qrels", qrels), rows_hash("run", run), rows_hash("run", {})] == expected
+
+
+def fails():
+    raise GradedError("this process was forked")
+
+
+def test_ids_with_lone_surrogates_have_hashes():
+    half = "a\ud800"
+    signatures = [
+        ir_graded.evaluate("Q", {topic: {doc: 1}}, {topic: {doc: 1.0}}).signature
+        for topic, doc in (("1", half), (half, "1"), (half, "a"))
+    ]
+    found = {(one.qrels, *one.runs.values(), one.topics_hash) for one in signatures}
+    assert len(found) == 3
+    assert all(None not in one for one in found)
+
+
+def test_a_hash_that_cannot_be_computed_has_a_warning(monkeypatch):
+    frame = pd.DataFrame(rows_of(RUN), columns=["query_id", "doc_id", "score"])
+    scores = ir_graded.evaluate("Q", QRELS, {"frame": frame, "dict": RUN})
+    monkeypatch.setattr(table, "check_fork", fails)
+    with pytest.warns(CoverageWarning, match="lacks the hashes of some inputs: this process was forked"):
+        signature = scores.signature
+    assert signature.runs["frame"] is None
+    assert signature.qrels == rows_hash("qrels", QRELS)
+    assert signature.runs["dict"] == rows_hash("run", RUN)
 
 
 @pytest.mark.parametrize("change", ["rewrite", "remove"])
