@@ -120,8 +120,8 @@ def find_quotes(
     spans: list[dict[tuple[str, int, int], None]] = [{} for _ in wanted]
     for doc_id, text, position, rows in _documents(texts, table, ignore):
         for row in rows:
-            (quote, _), at = wanted[row], -1
-            while (at := text.find(quote, at + 1)) >= 0:
+            quote, _ = wanted[row]
+            for at in _places(text, quote):
                 start, last = int(position[at]), int(position[at + len(quote) - 1])
                 # A character that casefolds to several is one place.
                 spans[row][doc_id, start, last - start + 1] = None
@@ -141,6 +141,34 @@ def find_quotes(
     if note := " ".join(_notes(result, len(table), several)):
         warnings.warn(note, CoverageWarning, stacklevel=2)
     return result
+
+
+def _places(text: str, quote: str) -> Iterator[int]:
+    """Yield where a quote occurs in a text; occurrences may overlap. The time is linear in the text."""
+    at, size = text.find(quote), len(quote)
+    while at >= 0:
+        yield at
+        following = text.find(quote, at + 1)
+        period = following - at
+        if 0 < period <= size // 2:
+            # The nearest occurrence shows the period of the quote: it recurs while the text has this period.
+            end = at + size
+            last = at + _shared(text, end, text, end - period) // period * period
+            yield from range(following, last + 1, period)
+            following = text.find(quote, last + 1)
+        at = following
+
+
+def _shared(one: str, at: int, other: str, start: int) -> int:
+    """Return how many characters from a position of a text are those from a position of another."""
+    size, step, most = 0, 1, min(len(one) - at, len(other) - start)
+    while step:
+        end = size + step
+        if end <= most and one[at + size : at + end] == other[start + size : start + end]:
+            size, step = end, 2 * step
+        else:
+            step //= 2
+    return size
 
 
 def _normalised(text: str, ignore: Collection[str]) -> tuple[str, Ints]:
@@ -194,11 +222,11 @@ def _find_prefixes(found: list[Any], wanted: list[tuple[str, Ints]], documents: 
     sizes = [0] * len(found)
     for doc_id, text, position, rows in documents:
         for row in rows:
-            (quote, of_quote), at = wanted[row], 0
-            # Longer prefixes begin no earlier.
-            while (at := text.find(quote[: sizes[row] + 1], at)) >= 0:
-                found[row] = doc_id, int(position[at]), int(of_quote[sizes[row]]) + 1
-                sizes[row] += 1
+            (quote, of_quote), at = wanted[row], -1
+            # Longer prefixes begin later.
+            while (at := text.find(quote[: sizes[row] + 1], at + 1)) >= 0:
+                sizes[row] = _shared(text, at, quote, 0)
+                found[row] = doc_id, int(position[at]), int(of_quote[sizes[row] - 1]) + 1
 
 
 def _read(quotes: Any) -> pd.DataFrame:

@@ -9,10 +9,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, strategies as st
 from reference import quotes as reference
 
 import ir_graded
 from ir_graded import CoverageWarning, FileFormatError, InputError, ParameterError, passages
+from ir_graded.passages.quotes import _find_prefixes, _normalised, _places
 
 G = "Pay  within\n14 days. Pay within 14\u00a0days."
 QUOTE = {"query_id": "1", "quote": "Pay within 14 days."}
@@ -207,6 +209,44 @@ def test_quotes_equal_the_reference():
 def test_many_quotes_equal_the_reference():
     for number in range(60, 2060):
         agree(number)
+
+
+@given(
+    st.text("ab", max_size=40),
+    st.text("ab", min_size=1, max_size=3),
+    st.integers(1, 8),
+    st.text("ab", max_size=2),
+)
+def test_repetitive_quotes_equal_the_reference(text, part, times, end):
+    quote, text = part * times + end, text + part * times * 2 + text
+    places = [at for at in range(len(text)) if text.startswith(quote, at)]
+    assert [*_places(text, quote)] == places
+    prefixes = [("d", -1, 0)]
+    quote += "c"
+    _find_prefixes(prefixes, [_normalised(quote, ())], iter([("d", *_normalised(text, ()), [0])]))
+    size, doc_id, start = reference.longest_prefix({"d": text}, quote, ())
+    assert prefixes == [(doc_id, start, size)]
+
+
+class Counted(str):
+    """A text that counts the characters that a search looks for."""
+
+    looked = 0
+
+    def find(self, part, *places):
+        Counted.looked += len(part)
+        return super().find(part, *places)
+
+
+@pytest.mark.parametrize("part", ["a", "ab", "abaab"])
+def test_the_work_on_repetitive_texts_is_linear(part):
+    text, quote = Counted(part * 2000), part * 1000
+    Counted.looked = 0
+    assert len([*_places(text, quote)]) == 1001
+    prefixes = [("d", -1, 0)]
+    _find_prefixes(prefixes, [_normalised(quote + "c", ())], iter([("d", text, range(len(text)), [0])]))
+    assert prefixes == [("d", 0, len(quote))]
+    assert Counted.looked < 10 * len(text)
 
 
 def corpus(seed=0):
