@@ -6,7 +6,8 @@ All errors derive from :class:`GradedError`. It is a ``ValueError``, as ir-measu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 __all__ = [
@@ -70,6 +71,16 @@ def of_run(name: str, error: GradedError) -> GradedError:
     """Return the error of one of several runs with the name of the run, once."""
     text, named = str(error).removeprefix("run: "), f"run {name!r}"
     return type(error)(text if text.startswith(named) else f"{named}: {text}")
+
+
+@contextmanager
+def valid_text() -> Iterator[None]:
+    """Raise InputError for an id or a name with a lone surrogate, which Polars and Arrow cannot hold."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        text = short_repr(error.object)
+        raise InputError(f"the id or name {text} is not valid text: it has a lone surrogate") from None
 
 
 def format_ids(ids: Sequence[object]) -> str:

@@ -13,6 +13,8 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file to write, with links resolved. Raises OSError or InputError."""
     if "\0" in os.fspath(path):
         raise InputError(f"the file name {os.fspath(path)!r} has a NUL character")
+    if os.fspath(path) == "-":
+        raise InputError("- is not the name of a file to write; give a name, or ./- for a file of this name")
     place = Path(os.path.realpath(path))
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(place.parent))

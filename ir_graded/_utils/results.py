@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ir_graded.errors import valid_text
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -55,7 +57,8 @@ class Result:
         columns: dict[str, Any] = dict(zip(self.ROWS, map(_taken, labels, at), strict=True))
         for name, one in values.items():
             columns[name] = one[tuple(at[: one.ndim])] if isinstance(one, np.ndarray) else _taken(one, at[0])
-        return pd.DataFrame(columns)
+        with valid_text():
+            return pd.DataFrame(columns)
 
     def _printed(self) -> pd.DataFrame:
         return self.to_frame()

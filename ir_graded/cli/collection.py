@@ -184,7 +184,7 @@ def pool(runs: Any, strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -
     table = pooled(runs, strata=shares, **chosen)
     rows: list[dict[Any, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
     if csv:
-        lines = csv_lines([[*table], *(row.values() for row in rows)])
+        lines = csv_lines([[*table], *([*row.values()] for row in rows)])
     elif jsonl:
         lines = [*map(json_line, rows)]
     else:

@@ -447,6 +447,8 @@ def answers(
     if baseline is not None and by_topic:
         raise click.UsageError("--by-topic does not go with --baseline")
 
+    options.check_written()
+
     def scored() -> Scores:
         found = score_answers(options.read(measures), assignments or None, **inputs)
         options.save_scores(found, save)

@@ -149,7 +149,8 @@ def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, floa
 
 
 def _check_modes(given: dict[str, Any]) -> None:
-    """Raise UsageError for options of ``evaluate`` that exclude each other."""
+    """Raise UsageError for options of ``evaluate`` that exclude each other, or for a file to write."""
+    options.check_written()
     unjudged, estimates = given["unjudged"], given["estimates"]
     if unjudged and estimates:
         raise click.UsageError("--unjudged and --estimates exclude each other")

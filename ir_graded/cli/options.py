@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import io
 import math
+import os
 import re
 import signal
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,6 +22,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
+from ir_graded.io.experiments import run_files
 from ir_graded.io.run_names import named_runs, runs_of_arguments
 from ir_graded.io.sources import is_file, is_read_once, table_of
 from ir_graded.io.text import is_json, line_text, read_text, standard_input
@@ -237,7 +240,13 @@ weights = click.option(
     help="Weights of topics, such as their traffic. FILE: lines of topic and weight, or CSV or TSV with a "
     "header and a column weight.",
 )
-save = click.option("--save", type=click.Path(), help="JSON file to write all scores to, for other commands.")
+
+
+class Written(click.Path):
+    """A file that a command writes."""
+
+
+save = click.option("--save", type=Written(), help="JSON file to write all scores to, for other commands.")
 by_topic = click.option(
     "-q", "--by-topic", is_flag=True, help="Print each topic, then the means as topic 'all'."
 )
@@ -324,6 +333,30 @@ def with_query_ids(runs: Any) -> Any:
 def read(texts: Iterable[str]) -> list[Measure]:
     """Return the measures in options."""
     return read_measures(texts)
+
+
+def check_written() -> None:
+    """Raise an error, before any work, if a file to write cannot be written, or is one that is read."""
+    context = click.get_current_context()
+    params: dict[bool, list[Any]] = {True: [], False: [context.meta.get(one) for one in (_PATHS, _QUERY_IDS)]}
+    for param in context.command.params:
+        params[isinstance(param.type, Written)].append(context.params.get(str(param.name)))
+    read = {Path(os.path.realpath(file)) for value in params[False] for file in _files(value)}
+    for path in filter(None, params[True]):
+        if check_writable(path) in read:
+            raise click.UsageError(f"{path} is a file that the command reads; give another name to write")
+
+
+def _files(value: Any) -> Iterator[str]:
+    """Yield the files that the value of an option may name."""
+    if isinstance(value, (list, tuple, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _files(one)
+    elif isinstance(value, str) and value:
+        for name in (value, value.partition("=")[2]):  # NAME=FILE
+            if is_file(name):
+                yield name
+                yield from map(str, run_files(name) if Path(name).is_dir() else ())
 
 
 def save_scores(scores: Scores, path: str | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -29,9 +30,15 @@ P_VALUES = ("p", "p_corrected", "p_loss", "p_loss_corrected", "p_first", "q_p")
 
 
 def show(text: str) -> None:
-    """Print on standard output. Raises OSError that names standard output if writing fails."""
+    """Print on standard output. Raises OSError or InputError that names standard output if writing fails."""
     try:
         click.echo(text)
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start]
+        is_half = "\ud800" <= wrong <= "\udfff"
+        remedy = "use -o jsonl" if is_half else "set the environment variable PYTHONUTF8=1"
+        encoding = sys.stdout.encoding
+        raise InputError(f"standard output, in {encoding}, cannot hold {wrong!a}; {remedy}") from None
     except OSError as error:
         raise OSError(error.errno, error.strerror, "standard output") from error
 

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 )
 @click.option("--documents", metavar="FILE|ID", help="Texts of documents, likewise.")
 @click.option("--figures", metavar="FOLDER", help="Folder in which to write the figures as PDF and SVG.")
-@click.option("--html", "path", required=True, metavar="FILE", help="HTML file to write.")
+@click.option(
+    "--html", "path", required=True, type=options.Written(), metavar="FILE", help="HTML file to write."
+)
 @options.quiet
 def report(  # noqa: PLR0913, PLR0917  # click passes all options
     qrels: str,
@@ -53,6 +55,7 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
     --baseline each run is tested against it (--test, --correction; alpha is 1 - confidence). The page
     works offline and describes how each number was computed.
     """
+    options.check_written()
     prepare_folder(figures, "--figures")
     context = click.get_current_context()
     command = ["ir_graded", "report", qrels, *options.runs_as_typed()]

@@ -13,6 +13,7 @@ from ir_graded import meta as statistics_of
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.evaluation.scores import Scores, read_scores
+from ir_graded.io.experiments import no_pipe
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
@@ -242,7 +243,7 @@ def history(  # one parameter an option
         warnings.warn(note, CoverageWarning, stacklevel=1)
     if by == "date":
         files.sort(key=lambda path: path.stat().st_mtime_ns)
-    scores = {path.stem: read_scores(path) for path in files}
+    scores = {path.stem: read_scores(no_pipe(path)) for path in files}
     if len(scores) < 2:  # noqa: PLR2004
         raise InputError(f"{folder}: expected two or more files from `evaluate --save`, found {len(scores)}")
     if measures:

@@ -246,6 +246,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     return JudgmentComparison(found, concluded, spans)
 
 
+@statistic(how=None, ties=None)
 def combine_judgments(
     judgments: Any, how: str = "majority", *, ties: str = "lower", min_judges: int = 1, rng: Seed = 0
 ) -> pd.DataFrame:

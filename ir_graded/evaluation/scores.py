@@ -24,6 +24,7 @@ from ir_graded.errors import (
     format_ids,
     printable,
     short_repr,
+    valid_text,
 )
 from ir_graded.io.experiments import means_of_mteb
 from ir_graded.io.run_names import find_run
@@ -328,14 +329,13 @@ class Scores:
         import pandas as pd
 
         measures, runs, topics = self.values.shape
-        return pd.DataFrame(
-            {
-                "run": np.tile(np.repeat(np.array(self.runs, dtype=object), topics), measures),
-                "query_id": list(self.query_ids) * (runs * measures),
-                "measure": np.repeat(np.array(self.names, dtype=object), runs * topics),
-                **{name: values.reshape(-1) for name, values in columns.items()},
-            }
-        )
+        labels = {
+            "run": np.tile(np.repeat(np.array(self.runs, dtype=object), topics), measures),
+            "query_id": list(self.query_ids) * (runs * measures),
+            "measure": np.repeat(np.array(self.names, dtype=object), runs * topics),
+        }
+        with valid_text():
+            return pd.DataFrame(labels | {name: values.reshape(-1) for name, values in columns.items()})
 
     def mean_frame_of(self, columns: Mapping[str, npt.NDArray[np.float64]]) -> pd.DataFrame:
         """Return arrays of shape ``(runs, measures)`` as columns per measure, with the rows of ``mean``."""
@@ -527,7 +527,12 @@ class Scores:
         content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "written_by": versions()}
         content |= {"measures": self.names, "runs": list(self.runs), "query_ids": ids}
         content |= {"values": cells.tolist(), "signature": self.signature.to_dict()}
-        return json.dumps(content, ensure_ascii=False)
+        text = json.dumps(content, ensure_ascii=False)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(content)  # with escapes of lone surrogates
+        return text
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Scores:
@@ -555,8 +560,9 @@ class Scores:
             origin = Origin.of_dict({"versions": content["written_by"]} if saved is None else saved)
             return cls(runs, measures, query_ids, values.reshape(shape), _origin=origin)
         except _UNREADABLE as error:
+            why = "the JSON is too deeply nested" if isinstance(error, RecursionError) else error
             raise FileFormatError(
-                f"expected JSON of {_FORMAT}, version {_VERSION}, from Scores.to_json: {error}"
+                f"expected JSON of {_FORMAT}, version {_VERSION}, from Scores.to_json: {why}"
             ) from None
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:

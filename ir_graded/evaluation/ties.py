@@ -19,6 +19,7 @@ from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
+from ir_graded.meta.options import statistic
 
 from .coverage import ratio, warn_caller
 from .evaluate import Request
@@ -32,6 +33,7 @@ _ROUNDING = 1e-12
 _ORDERS = ("pessimistic", "expected", "optimistic")
 
 
+@statistic()
 def ties(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any) -> pd.DataFrame:
     """Measure how much the scores of runs depend on the order of documents with equal scores.
 

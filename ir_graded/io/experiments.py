@@ -125,7 +125,14 @@ def _results(name: str, pipeline: Any, topics: Any) -> Any:
 def run_files(folder: str | os.PathLike[str]) -> list[Path]:
     """Return the files of a folder, sorted, without hidden files and without tables of scores."""
     files = [file for file in sorted(Path(folder).iterdir()) if not file.is_dir() and file.name[0] != "."]
-    return [file for file in files if not holds_scores(file)]
+    return [file for file in files if not holds_scores(no_pipe(file))]
+
+
+def no_pipe(file: Path) -> Path:
+    """Return a file in a folder. Raises InputError for a pipe or a device, which might never end."""
+    if file.exists() and not file.is_file():
+        raise InputError(f"{file}: is not a regular file; remove it from the folder, or give it by its path")
+    return file
 
 
 def holds_scores(file: Path) -> bool:
@@ -152,7 +159,7 @@ def qrels_file(source: Any) -> Any:
             f"{os.fspath(source)} is a folder without qrels/test.tsv, which folders of BEIR have{there}; "
             "give the path of the file of the qrels"
         )
-    return files["test.tsv"]
+    return no_pipe(files["test.tsv"])
 
 
 def collections_in(folder: str | os.PathLike[str]) -> dict[str, Path]:
@@ -313,6 +320,8 @@ def _json_in(file: Path) -> Any:
     """Return what a file of JSON holds."""
     try:
         return json.loads(file.read_bytes())
+    except RecursionError:
+        raise FileFormatError(f"{file}: the JSON is too deeply nested") from None
     except ValueError as error:
         raise FileFormatError(f"{file}: not JSON: {error}") from None
 
@@ -330,7 +339,7 @@ def _results_of_mteb(folder: Path, wanted: Collection[str] | None) -> list[tuple
     if wanted is not None and not wanted:
         raise ParameterError("tasks=[] names no task; leave it out for all tasks")
     found = []
-    for file in sorted(folder.rglob("*.json")):
+    for file in map(no_pipe, sorted(folder.rglob("*.json"))):
         try:
             found.append((file, _content_of_mteb(file)))
         except FileFormatError:

@@ -174,7 +174,7 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     begin, length = begin[is_field], (white - begin)[is_field]
     # The last field of a line is the last before a newline.
     last = np.append(line[1:] > line[:-1], True)
-    lines = np.count_nonzero(last)
+    lines = int(np.count_nonzero(last))
     if not begin.size or begin.size != width * lines or not last[width - 1 :: width].all():
         return None
     found = [(begin[at::width], length[at::width]) for at in wanted]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -373,6 +374,12 @@ def _rated(content: Any) -> list[dict[str, Any]] | None:
 
 
 def _levels(ratings: Any, doc: str, rating: str) -> list[tuple[Any, float]]:
-    if isinstance(ratings, Mapping):
-        return [(rated, float(level)) for rated, level in ratings.items()]
-    return [(rated[doc], float(rated[rating])) for rated in ratings]
+    pairs = ratings.items() if isinstance(ratings, Mapping) else ((one[doc], one[rating]) for one in ratings)
+    return [(rated, _as_float(level)) for rated, level in pairs]
+
+
+def _as_float(level: Any) -> float:
+    try:
+        return float(level)
+    except OverflowError:
+        return math.inf  # which the table rejects with its place

@@ -218,7 +218,10 @@ def _number(node: Node) -> float | None:
         return None
     if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
         raise node.error(f"is {short_repr(node.value)}; expected a number or null")
-    return float(node.value)
+    try:
+        return float(node.value)
+    except OverflowError:
+        raise node.error(f"is {short_repr(node.value)}, which is too large for a number") from None
 
 
 def _scores(hits: list[_Hit]) -> list[float] | None:

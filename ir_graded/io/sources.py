@@ -173,7 +173,14 @@ def is_file(source: object) -> bool:
     if isinstance(source, os.PathLike):
         check_path(source)
         return True
-    return isinstance(source, str) and bool(source) and (Path(source).exists() or Path(source).is_symlink())
+    if not isinstance(source, str) or not source:
+        return False
+    try:
+        return Path(source).exists() or Path(source).is_symlink()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
 
 
 def check_found(runs: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ from ir_graded.core.facets import (
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import Struct, light_dataclass
-from ir_graded.errors import InputError, short_repr
+from ir_graded.errors import InputError, short_repr, valid_text
 
 from .._utils.threads import check_fork
 from .records import is_ranx
@@ -543,10 +543,8 @@ def _strings_of_objects(values: Sequence[Any] | np.ndarray[Any, Any], distinct: 
     with suppress(*failures, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return pl.Series(values=values, dtype=pl.String, strict=True)
     texts = texts_of([*values], distinct=distinct)
-    try:
+    with valid_text():
         return pl.Series(texts, dtype=pl.String)
-    except UnicodeEncodeError as error:
-        raise InputError(f"the id {error.object!r} is not valid text: it has a lone surrogate") from None
 
 
 def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:

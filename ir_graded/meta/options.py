@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from ir_graded.core.struct import light_dataclass
-from ir_graded.errors import ParameterError, short_repr
+from ir_graded.errors import ParameterError, short_repr, valid_text
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -140,7 +140,8 @@ def statistic(
                         check_choice(name, value, words)
                 elif name in OPTIONS:
                     check_options(**{name: value})
-            return function(*args, **kwargs)
+            with valid_text():
+                return function(*args, **kwargs)
 
         for name, words in choices.items():
             if isinstance(words, Mapping) and checked.__doc__:

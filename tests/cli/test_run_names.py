@@ -146,6 +146,12 @@ def test_a_given_name_goes_before_the_tag(run):
     assert names_of(run(*given)[1]) == ["new", "the-first"]
 
 
+def test_a_name_may_be_longer_than_that_of_a_file(run):
+    name = "n" * 300
+    assert names_of(run("evaluate", "qrels.txt", f"{name}=first.run", "-m", "Q", "-o", "csv")[1]) == [name]
+    assert_command_fails(run("evaluate", "qrels.txt", f"a={name}", "-m", "Q"), f"{name}: File name too long")
+
+
 @pytest.mark.parametrize("kind", ["genomics", "inex"])
 def test_tags_of_runs_with_passages_are_found(tmp_path, kind):
     from ir_graded.io.run_names import run_tag

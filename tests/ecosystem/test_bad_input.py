@@ -576,6 +576,61 @@ def test_a_lone_surrogate_is_rejected():
         ir_graded.evaluate("Q", {"1": {"a": 1}}, table)
 
 
+HALF = "a\ud800"
+#: Qrels, a run and a set of runs whose document, topic or name is not valid text.
+HALVES = {
+    "document": ({"1": {HALF: 2, "b": 1}, "2": {"c": 1}}, "run"),
+    "topic": ({HALF: {"a": 2, "b": 1}, "2": {"c": 1}}, "run"),
+    "name": ({"1": {"a": 2, "b": 1}, "2": {"c": 1}}, HALF),
+}
+ALL, IDS = frozenset(HALVES), frozenset({"document", "topic"})
+#: Functions that need frames, and which of these their frames have.
+WITH_FRAMES = {
+    "report": (lambda q, runs: ir_graded.report("Q", q, runs, "page.html", n_samples=9, depth=2), IDS),
+    "compare_judgments": (
+        lambda q, runs: ir_graded.compare_judgments(q, q, "Q", runs),
+        frozenset({"document"}),
+    ),
+    "combine_judgments": (lambda q, _: ir_graded.combine_judgments({"a": q, "b": q}), IDS),
+    "score_intervals": (lambda q, runs: ir_graded.score_intervals("Q@2", q, runs), IDS),
+    "ties": (lambda q, runs: ir_graded.ties("Q", q, runs), ALL),
+    "pool": (lambda _, runs: ir_graded.pool(runs, 2), IDS),
+    "compare_rankings": (
+        lambda q, runs: ir_graded.compare_rankings("Q", q, *runs.values(), next(iter(q))),
+        IDS,
+    ),
+    "to_frame": (lambda q, runs: ir_graded.evaluate("Q", q, runs).to_frame(), frozenset({"topic", "name"})),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("function", WITH_FRAMES)
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_lone_surrogate_is_scored_or_has_a_clear_error(tmp_path, monkeypatch, function, half):
+    monkeypatch.chdir(tmp_path)
+    qrels, name = HALVES[half]
+    run = {topic: {doc: float(level) for doc, level in docs.items()} for topic, docs in qrels.items()}
+    call, refused = WITH_FRAMES[function]
+    runs = {name: run, "other": run}
+    if half not in refused:
+        call(qrels, runs)
+        return
+    with pytest.raises(
+        InputError, match=r"the id or name 'a\\ud800' is not valid text: it has a lone surrogate"
+    ):
+        call(qrels, runs)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_scores_with_a_lone_surrogate_are_saved(half):
+    qrels, name = HALVES[half]
+    run = {topic: {doc: float(level) for doc, level in docs.items()} for topic, docs in qrels.items()}
+    scores = ir_graded.evaluate("Q", qrels, {name: run})
+    again = ir_graded.Scores.from_json(scores.to_json().encode())
+    assert (again.runs, again.query_ids, again.signature) == (scores.runs, scores.query_ids, scores.signature)
+
+
 def test_an_empty_path_is_rejected(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="the path of a run is empty"):

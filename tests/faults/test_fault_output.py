@@ -25,6 +25,16 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize("output", ["table", "csv", "jsonl"])
+def test_an_encoding_without_a_character_is_reported_with_the_remedy(folder, output):
+    (folder / "one.run").rename(folder / "\u6f22.run")
+    line = f"ir_graded evaluate qrels.txt *.run -m Q -o {output}"
+    problem = "ir_graded: standard output, in cp1252, cannot hold '\\u6f22'; set the environment variable "
+    found = shell(f"unset PYTHONUTF8; export PYTHONIOENCODING=cp1252; {line}", folder)
+    assert found == (2, "", problem + "PYTHONUTF8=1\n")
+    assert shell(f"unset PYTHONIOENCODING; export PYTHONUTF8=1; {line}", folder)[0] == 0
+
+
 @needs_full
 @pytest.mark.parametrize("arguments", [EVALUATE, command("measures"), command("demo")], ids=lambda a: a[3])
 def test_a_full_disk_is_reported(folder, arguments):

@@ -94,6 +94,24 @@ def test_a_folder_instead_of_a_file_is_rejected(folder, error_of):
     assert error_of("evaluate", "qrels.txt", "wrong", "-m", "Q") == "the folder wrong has no files of runs"
 
 
+@needs_posix
+@pytest.mark.parametrize("name", ["pipe", "pipe.json"])
+def test_a_pipe_in_a_folder_is_rejected(folder, error_of, name):
+    """Reading it would wait for a writer."""
+    (folder / "runs").mkdir()
+    pipe = folder / "runs" / name
+    os.mkfifo(pipe)
+    problem = f"runs/{name}: is not a regular file; remove it from the folder, or give it by its path"
+    assert error_of("evaluate", "qrels.txt", "runs", "-m", "Q") == problem
+    if pipe.suffix:
+        assert error_of("history", "runs") == problem
+        with pytest.raises(InputError, match="is not a regular file"):
+            ir_graded.Scores.from_mteb("runs", "nDCG@10")
+    (folder / "beir" / "qrels").mkdir(parents=True)
+    os.mkfifo(folder / "beir" / "qrels" / "test.tsv")
+    assert "beir/qrels/test.tsv: is not a regular file" in error_of("evaluate", "beir", "one.run", "-m", "Q")
+
+
 @pytest.mark.slow
 @needs_posix
 def test_unreadable_files_and_folders_are_rejected():

@@ -26,6 +26,7 @@ from faults.fault_cases import (
     without_privileges,
     write_collection,
 )
+from helpers import assert_command_fails, run_command
 
 import ir_graded
 from ir_graded.cli.sources import write_figures
@@ -50,6 +51,54 @@ def stays(folder):
 
 def python(code, folder, *arguments):
     return started([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], folder)
+
+
+# ------------------------------------------------------------------------------------ wrong files
+
+
+WRITING = {"evaluate": "--save", "report": "--html"}
+
+
+@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ("one.run", "qrels.txt"),
+        ("one.run", "weights.txt"),
+        ("one.run", "./one.run"),
+        ("name=one.run", "one.run"),
+        ("runs", "runs/one.run"),
+    ],
+)
+def test_a_file_that_is_read_is_not_overwritten(folder, capsys, monkeypatch, name, given, target):
+    monkeypatch.chdir(folder)
+    Path("weights.txt").write_text("1 1\n2 1\n")
+    Path("runs").mkdir(exist_ok=True)
+    Path("runs/one.run").write_bytes(Path("one.run").read_bytes())
+    before = Path(target).read_bytes()
+    words = ("qrels.txt", given, "two.run", "-m", "Q", "--weights", "weights.txt", WRITING[name], target)
+    found = run_command(capsys, name, *words)
+    assert_command_fails(found, f"{target} is a file that the command reads; give another name to write")
+    assert Path(target).read_bytes() == before
+
+
+def test_scores_in_a_folder_of_runs_are_overwritten(folder, capsys, monkeypatch):
+    """They are not read as a run."""
+    monkeypatch.chdir(folder)
+    Path("runs").mkdir(exist_ok=True)
+    Path("runs/one.run").write_bytes(Path("one.run").read_bytes())
+    for _ in range(2):
+        assert (
+            run_command(capsys, "evaluate", "qrels.txt", "runs", "-m", "Q", "--save", "runs/s.json")[0] == 0
+        )
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_dash_is_not_a_file_to_write(folder, capsys, monkeypatch, name):
+    monkeypatch.chdir(folder)
+    found = run_command(capsys, name, "qrels.txt", "one.run", "-m", "Q", WRITING[name], "-")
+    assert_command_fails(found, "- is not the name of a file to write")
+    assert not Path("-").exists()
 
 
 # ------------------------------------------------------------------------------------ no space
@@ -212,7 +261,6 @@ def test_only_atomic_files_writes_files():
         "_utils/results.py: self._printed().to_html(**_SHOWN)",
         "cli/evaluate.py: write(baseline=baseline, letters=letters, digits=places)",
         "evaluation/scores.py: means.head(_MOST_RUNS).to_html(float_format=f'{{:.{DIGITS}f}}'.format)",
-        "cli/collection.py: table.to_csv(index=False, lineterminator='\\n')",
     }
     assert texts <= found
     found -= texts

@@ -443,3 +443,26 @@ def test_positions_of_equal_scores_need_measures_of_this_package(scores, tied):
             ir_graded.evaluate(measures, qrels, run)
     else:
         assert ir_graded.evaluate(measures, qrels, run).values.shape == (2, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "problem"),
+    [
+        (
+            "run",
+            {"1": {"took": 1, "hits": {"hits": [{"_id": "a", "_score": 0}]}}},
+            "_score is 1111.* too large",
+        ),
+        (
+            "qrels",
+            {"judgmentRatings": [{"query": "1", "ratings": [{"docId": "a", "rating": 0}]}]},
+            "infinite",
+        ),
+        ("qrels", {"queries": [{"query": "1", "ratings": {"a": 0}}]}, "document 'a' .*the level is infinite"),
+    ],
+)
+def test_a_number_of_400_digits_is_rejected(tmp_path, kind, content, problem):
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps(content).replace(": 0", f": {'1' * 400}"))
+    with pytest.raises(InputError, match=problem):
+        getattr(ir_graded, f"read_{kind}")(path)

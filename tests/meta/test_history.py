@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import statistics
 import warnings
 from functools import partial
@@ -273,6 +274,19 @@ def test_wrong_folders_are_rejected(run, tmp_path):
     assert_command_fails(run("scores"), "v1.json: expected JSON of ir_graded scores")
     (tmp_path / "empty").mkdir()
     assert_command_fails(run("empty"), "empty: expected two or more files from `evaluate --save`, found 0")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[" * 100_000, "the JSON is too deeply nested"),
+        (re.sub(r"\[\[\[[^,]*", f"[[[{'1' * 400}", scores_of(0).to_json()), "int too large to convert"),
+    ],
+    ids=["deep", "digits"],
+)
+def test_wrong_json_is_rejected(run, tmp_path, text, problem):
+    (tmp_path / "scores" / "v9.json").write_text(text)
+    assert_command_fails(run("scores"), "scores/v9.json: ", problem)
 
 
 @pytest.mark.slow
