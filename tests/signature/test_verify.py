@@ -266,7 +266,7 @@ def test_deeply_nested_json_is_rejected(saved, key):
         json.loads(saved.read_text()), *(["signature"] if key == "seed" else []), key, value="here"
     )
     saved.write_text(json.dumps(content).replace('"here"', deep))
-    with pytest.raises(FileFormatError, match="recursion"):
+    with pytest.raises(FileFormatError, match="too deeply nested"):
         ir_graded.verify(saved, QRELS, RUNS)
 
 
