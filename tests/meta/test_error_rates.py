@@ -5,7 +5,7 @@ import math
 import pytest
 from collections_data import needs_shared_data
 
-from tests.meta import error_rates
+from benchmarks import error_rates
 
 pytestmark = [
     pytest.mark.slow,

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from collections_data import needs_shared_data
-from sampled import estimates_coverage as coverage
+
+from benchmarks import estimates_coverage as coverage
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/trust/estimates.csv"
 #: Bias, root mean squared error, tau and coverage of earlier simulations with another program.

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from collections_data import needs_shared_data
-from unjudged import interval_coverage as coverage
+
+from benchmarks import interval_coverage as coverage
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from collections_data import needs_shared_data
-from unjudged import few_judgments as few
+
+from benchmarks import few_judgments as few
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/trust"
 

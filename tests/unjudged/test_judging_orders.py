@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from unjudged import judging_orders as orders
+
+from benchmarks import judging_orders as orders
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/trust/judging_orders.csv"
 

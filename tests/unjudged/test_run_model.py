@@ -13,9 +13,9 @@ import pytest
 from helpers import assert_command_fails, covid_sample, error_message, run_command
 from measures import measure_cases as cases
 from reference import ranked, run_model as plain
-from unjudged import interval_coverage as coverage
 
 import ir_graded
+from benchmarks import interval_coverage as coverage
 from ir_graded.evaluation import run_model
 from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, Retrieved
 from ir_graded.evaluation.run_model import Regression, RunModel

@@ -1,6 +1,6 @@
 """Measure how many labels a leaderboard needs, by the order of judging and by how unjudged documents count.
 
-``python tests/unjudged/judging_orders.py`` condenses the runs of real collections to judged documents, so
+``python benchmarks/judging_orders.py`` condenses the runs of real collections to judged documents, so
 that the leaderboard with all judgments is known, hides all judgments, and reveals them in an order. It prints
 the number of labels from which on Kendall's tau with the true leaderboard stays at .95 or more.
 ``--page docs/trust`` writes the table. All collections but ``sample`` are read from ``../shared/data``.
@@ -24,14 +24,14 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from collections_data import ranked_runs
 from scipy.stats import kendalltau
-from unjudged import interval_coverage as coverage
 
 import ir_graded
+from benchmarks import interval_coverage as coverage
 from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, Retrieved
 from ir_graded.evaluation.run_model import RunModel, sigmoid
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
+from tests.collections_data import ranked_runs
 
 MEASURES = ["nDCG@10", "AP", "Q"]
 #: Ranks down to which documents are judged and imputed: all.
@@ -241,7 +241,7 @@ def labels_needed(name, policy, scorings, seed=0):
         hidden = Hidden(name)
         numbers = [*batches(len(hidden.documents))]
         taus = defaultdict(list)
-        for number in reveal(hidden, random.Random(seed), numbers, measure):  # noqa: S311
+        for number in reveal(hidden, random.Random(seed), numbers, measure):
             for scoring in scorings:
                 found = means(hidden, scoring)
                 for at, one in enumerate(MEASURES):
@@ -270,7 +270,7 @@ def main(arguments=None):
                 for scoring in scorings:
                     figures = [found[scoring, measure] for measure in MEASURES]
                     rows.append([COLLECTIONS[name][0], policy, scoring, *figures])
-                    print(*rows[-1], sep="\t", flush=True)  # noqa: T201
+                    print(*rows[-1], sep="\t", flush=True)
     if given.page:
         with (given.page / "judging_orders.csv").open("w", encoding="utf-8", newline="") as file:
             lines = csv.writer(file, lineterminator="\n")

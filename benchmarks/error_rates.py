@@ -1,6 +1,6 @@
 """Simulate error rates of tests, coverage of intervals and decisions of the gate.
 
-``python tests/meta/error_rates.py`` prints the tables; ``--page docs/trust`` writes them beside the page
+``python benchmarks/error_rates.py`` prints the tables; ``--page docs/trust`` writes them beside the page
 there. ``--repetitions`` is 1,000 for the page. Real scores need the collections in ``../shared/data``;
 without them, only simulated scores are used.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ir_graded
 from ir_graded import meta
@@ -217,7 +217,7 @@ def main():
             with (given.page / name).open("w", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows(rows)
         for row in rows:
-            print(*row, sep="\t", flush=True)  # noqa: T201
+            print(*row, sep="\t", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Simulate how often intervals by imputed judgments contain the true scores.
 
-``python tests/unjudged/interval_coverage.py`` condenses the runs of several collections to judged
+``python benchmarks/interval_coverage.py`` condenses the runs of several collections to judged
 documents, so that the true scores are known, hides judgments, and counts how many 95% intervals of topics
 and of means contain the true score. It prints the figures with their standard errors over the repetitions.
 ``--page docs/guide`` writes them into the page there, collection by collection. Names of collections choose
@@ -21,9 +21,8 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from collections_data import ROOT, ranked_runs
-
 import ir_graded
+from tests.collections_data import ROOT, ranked_runs
 
 MEASURES = ["nDCG@10", "P@10", "nERR@10", "AP@100", "Q@100"]
 DEPTH = 100
@@ -154,7 +153,7 @@ def counted(qrels, known, runs, evaluated, n_samples, rng=0):
 def simulated(qrels, runs, design, repetitions, n_samples=200):
     """Yield the figures of ``counted`` for random sets of at most 12 runs and random hidden judgments."""
     for seed in range(repetitions):
-        rng = random.Random(seed)  # noqa: S311
+        rng = random.Random(seed)
         some = {name: runs[name] for name in rng.sample(sorted(runs), min(MOST_RUNS, len(runs)))}
         known, evaluated = DESIGNS[design](qrels, some, rng)
         yield counted(qrels, known, some, evaluated, n_samples, rng=seed)
@@ -211,10 +210,10 @@ def main(arguments=None):
 
 def show(title, design, found):
     """Print the figures of a collection with their standard errors, a line per measure."""
-    print(f"{title}, {design}: covered topics, means; errors imputed, zero; correlation")  # noqa: T201
+    print(f"{title}, {design}: covered topics, means; errors imputed, zero; correlation")
     for measure, line in zip(MEASURES, found.T.reshape(-1, 5, 2), strict=True):
         cells = " ".join(f"{mean:+8.3f} ({error:.3f})" for mean, error in line)
-        print(f"  {measure:10}{cells}", flush=True)  # noqa: T201
+        print(f"  {measure:10}{cells}", flush=True)
 
 
 def write(folder, rows):

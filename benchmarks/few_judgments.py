@@ -1,6 +1,6 @@
 """Simulate how far runs can be told apart by few judgments in the order of the pool.
 
-``python tests/unjudged/few_judgments.py`` condenses the runs of several collections to judged documents, so
+``python benchmarks/few_judgments.py`` condenses the runs of several collections to judged documents, so
 that the true scores are known, and reveals judgments in the order of the best rank in any run, at random
 within a rank. It counts how many 95% intervals of the differences of two runs by ``model="runs"`` contain the
 true difference, how many exclude 0 (settled), how many of these have the wrong sign, and how many intervals
@@ -20,10 +20,9 @@ import numpy as np
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from collections_data import ROOT, ranked_runs
-from unjudged import interval_coverage as coverage
-
 import ir_graded
+from benchmarks import interval_coverage as coverage
+from tests.collections_data import ROOT, ranked_runs
 
 MEASURES = ["nDCG@10", "AP", "Q"]
 FIGURES = ["coverage of differences", "settled", "wrong among settled", "coverage of means"]
@@ -103,7 +102,7 @@ def counted(truth, found):
 def simulated(qrels, runs, labels, repetitions, n_runs=None, model="runs"):
     """Yield for each repetition the figures by number of labels, shape ``(labels, figures, measures)``."""
     for seed in range(repetitions):
-        rng = random.Random(seed)  # noqa: S311
+        rng = random.Random(seed)
         some = runs if n_runs is None else {name: runs[name] for name in rng.sample(sorted(runs), n_runs)}
         order, truth = in_pool_order(some, rng), means(qrels, some)
         yield [
@@ -128,7 +127,7 @@ def main(arguments=None):
                     f"{value:.{4 if which == 2 else 2}f}" for which, value in enumerate(mean[at, :, column])
                 ]
                 rows.append([title, number, measure, *cells])
-                print(*rows[-1], "errors", *np.round(error[at, :, column], 4), flush=True)  # noqa: T201
+                print(*rows[-1], "errors", *np.round(error[at, :, column], 4), flush=True)
     if given.page:
         header = ["labels", "measure", *FIGURES]
         with (given.page / "run_model.csv").open("w", encoding="utf-8", newline="") as lines:

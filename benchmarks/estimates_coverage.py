@@ -1,6 +1,6 @@
 """Simulate samples of judgments, and estimate the scores of complete judgments from them.
 
-``python tests/sampled/estimates_coverage.py`` draws samples of the judgments of TREC-COVID round 5 (126 runs,
+``python benchmarks/estimates_coverage.py`` draws samples of the judgments of TREC-COVID round 5 (126 runs,
 50 topics; it needs ``../shared/data``) by three designs, and prints bias, root mean squared error and Kendall
 tau of the means of all runs, and how many 95% intervals of means, and of the differences of random pairs of
 runs, contain those of complete judgments. ``--page docs/trust`` writes the table beside the page there.
@@ -18,7 +18,7 @@ import polars as pl
 from scipy.stats import kendalltau
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ir_graded
 from tests.recorder import real
@@ -151,7 +151,7 @@ def table(repetitions):
                 for value, places in zip(values, PLACES, strict=True)
             ]
             rows.append([design, round(labels), measure, *cells])
-            print(*rows[-1], sep=", ", flush=True)  # noqa: T201
+            print(*rows[-1], sep=", ", flush=True)
     return rows
 
 
