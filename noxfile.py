@@ -24,6 +24,20 @@ LOWEST = (
     *("lxml>=5.0", "pyparsing>=3.2,<3.3"),
 )
 
+#: Extras, of which an installation may have none.
+EXTRAS = ("", "meta", "plot", "report", "pyterrier", "xml")
+#: Tests that compare values with other programs, or must pass with and without them.
+PEER_TESTS = (
+    "tests/differential",
+    "tests/classics/test_classics_wiring.py",
+    "tests/classics/test_classics_over_intents.py",
+    "tests/classics/test_classics_against_upstream.py",
+    "tests/docs/test_doc_migration.py",
+    "tests/ecosystem/test_calls_of_ir_measures.py",
+    "tests/ecosystem/test_evaluate.py",
+    "tests/intents/test_intent_input.py",
+)
+
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 
@@ -80,7 +94,7 @@ def generate(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-@nox.parametrize("extra", ["", "meta", "plot", "report", "pyterrier", "xml"])
+@nox.parametrize("extra", EXTRAS)
 def plain(session: nox.Session, extra: str) -> None:
     """Run all commands and pages, each in a new process, after an installation without or with one extra."""
     session.install(f".[{extra}]" if extra else ".")
@@ -115,27 +129,47 @@ def peers(session: nox.Session) -> None:
     """Compare values with other programs, and run the tests that must pass with and without them."""
     session.install("-e", ".[test]", *group("peers"))
     session.run("python", "-c", "import cwl, krippendorff, pyndeval, ranx, sklearn, trectools")
-    tests = (
-        "tests/differential",
-        "tests/classics/test_classics_wiring.py",
-        "tests/docs/test_doc_migration.py",
+    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *PEER_TESTS, *session.posargs)
+
+
+@nox.session(default=False)
+def nightly(session: nox.Session) -> None:
+    """Run further cases, faults, random input, Spark, the browser, peers and the speed guard; needs Java."""
+    session.install("-e", ".[spark,test]", *group("spark"))
+    session.run("python", "-c", "import grpc, pyspark")  # without them, Spark would be skipped
+    session.run(
+        "python", "benchmarks/guard.py"
+    )  # before peers are installed: with cwl-eval, ir_measures starts later
+    session.install(*group("peers"))
+    several = ("-n", "2", "--dist", "worksteal")
+    run_tests = ("python", "-m", "pytest")
+    session.run(*run_tests, *several, "-m", "nightly and not release", "--ignore=tests/spark")
+    session.run(*run_tests, "-m", "not release", "tests/spark", "--ignore=tests/spark/test_connect.py")
+    session.run(*run_tests, "tests/spark/test_connect.py")
+    session.run(
+        *run_tests, *several, "-m", "hypothesis and not (release or nightly or fuzz)", "--examples=100"
     )
-    tests += (
-        "tests/classics/test_classics_over_intents.py",
-        "tests/classics/test_classics_against_upstream.py",
-    )
-    tests += ("tests/ecosystem/test_calls_of_ir_measures.py", "tests/ecosystem/test_evaluate.py")
-    tests += ("tests/intents/test_intent_input.py",)
-    session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests, *session.posargs)
+    session.run(*run_tests, *several, "-m", "not (nightly or release)", *PEER_TESTS)
+
+
+@nox.session(default=False)
+def matrix(session: nox.Session) -> None:
+    """Run the tests on each Python, with the lowest dependencies, and without extras or with one."""
+    for name in ("tests", "lowest"):
+        for python in PYTHONS:
+            session.notify(f"{name}-{python}", ["-m", "not (slow or fuzz or project)"])
+    for extra in EXTRAS:
+        session.notify(f"plain(extra={extra!r})")
 
 
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
-    """Run the longest tests: simulations, all real runs, many random cases; needs Java."""
+    """Run the longest tests: simulations, all real runs, many random cases, exactness; needs Java."""
     session.install("-e", ".[spark,test]", *group("spark"), *group("peers"))
     session.run("python", "-c", "import cwl, grpc, pyndeval, pyspark")  # without them, some would be skipped
     tests = ("-m", "release or hypothesis", *session.posargs)
     session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests)
+    session.run("python", "tests/numbers/exactness.py")
 
 
 @nox.session(default=False)

@@ -33,6 +33,8 @@ MAY_BE_SKIPPED = {
 
 #: Every test of these folders gets the marker. Modules and tests elsewhere set it themselves.
 MARKERS = {"docs": "project", "fuzz": "fuzz", "notebooks": "project", "project": "project"}
+#: Slow tests of these folders and files are nightly. A few of them, marked `smoke`, run before each merge.
+AT_NIGHT = ("faults", "numbers", "report/test_browser.py", "spark")
 
 #: Folders with random levels, which go beyond the scales of measures; tests of the warning are elsewhere.
 RANDOM_LEVELS = {"classics", "contracts", "differential", "fuzz", "numbers", "spark"}
@@ -48,6 +50,10 @@ FEW, TABLE = 4, 16
 EXAMPLES = {True: 8, False: 40}
 
 
+def pytest_addoption(parser):
+    parser.addoption("--examples", type=int, help="number of examples that Hypothesis draws, at most")
+
+
 # Otherwise each process of a test would compile the package again, and each worker would rewrite the tests.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -55,7 +61,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 def pytest_configure(config):
     # A busy machine may be slow to run or to draw an example.
-    examples = EXAMPLES["not" in config.option.markexpr.split()]
+    examples = config.option.examples or EXAMPLES["not" in config.option.markexpr.split()]
     checks = [HealthCheck.too_slow]
     settings.register_profile("tests", max_examples=examples, deadline=None, suppress_health_check=checks)
     settings.load_profile("tests")
@@ -89,6 +95,11 @@ def pytest_collection_modifyitems(items):
         for item in _further_cases(several):
             item.add_marker("slow")
             item.add_marker("further")
+    for item in items:
+        place = item.path.relative_to(tests).as_posix() if item.path.is_relative_to(tests) else ""
+        at_night = item.get_closest_marker("slow") and place.startswith(AT_NIGHT)
+        if at_night or any(map(item.get_closest_marker, ("fuzz", "further"))):
+            item.add_marker("nightly")
 
 
 def _further_cases(items):

@@ -39,6 +39,7 @@ def stalled(folder, number):
     return [Stalled(folder / f"stalled{at}.run") for at in range(number)]
 
 
+@pytest.mark.smoke
 @needs_posix
 @pytest.mark.parametrize("runs", [1, 2])
 def test_an_interrupted_evaluation_prints_nothing(folder, runs):

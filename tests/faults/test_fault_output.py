@@ -35,6 +35,7 @@ def test_an_encoding_without_a_character_is_reported_with_the_remedy(folder, out
     assert shell(f"unset PYTHONIOENCODING; export PYTHONUTF8=1; {line}", folder)[0] == 0
 
 
+@pytest.mark.smoke
 @needs_full
 @pytest.mark.parametrize("arguments", [EVALUATE, command("measures"), command("demo")], ids=lambda a: a[3])
 def test_a_full_disk_is_reported(folder, arguments):

@@ -147,6 +147,7 @@ def test_an_interrupt_while_writing_keeps_the_old_file(folder):
     stays(folder)
 
 
+@pytest.mark.smoke
 @needs_posix
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_a_kill_while_writing_keeps_the_old_file(folder, name):

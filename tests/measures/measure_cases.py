@@ -96,14 +96,17 @@ SCORES = (
 )
 #: Filter of the warning about scores that only float32 makes equal, beside measures of pytrec_eval.
 CLOSE_SCORES = "ignore:The run has scores that are equal as float32:ir_graded.CoverageWarning"
+#: Most examples without --examples.
+MOST_EXAMPLES = 40
 WEIGHTS = (0, 1e-9, 0.1, 1 / 3, 0.5, 1, 1.5, 2, 3, math.pi, 7, 10, 99.9)
 TABLE_LEVELS = (1, 2, 3, 0.5, 16, 1.5, 0, 4, 2.75, 8, 20, -1, 0.25)
 NUMBERS = (0, 1e-6, 1e-3, 0.25, 0.5, 0.7, 0.95, 0.99, 1, 1.5, 2, 3, 4, 8, 1e6, math.inf)
 
 
 def examples(count):
-    """Run the same examples every time, ``count`` of them or as many as tests/conftest.py allows."""
-    return settings(max_examples=min(count, settings.default.max_examples), derandomize=True)
+    """Run the same examples every time: as many as --examples says, else at most ``count``."""
+    most = settings.default.max_examples
+    return settings(max_examples=most if most > MOST_EXAMPLES else min(count, most), derandomize=True)
 
 
 # ------------------------------------------------------------------------------------------ qrels and runs

@@ -22,7 +22,7 @@ def test_the_map_has_the_floors_of_the_contract():
 def test_named_files_exist(name):
     found = [
         path
-        for room in ("docs", "ir_graded", "notebooks", "tests")
+        for room in ("benchmarks", "docs", "ir_graded", "notebooks", "tests")
         for path in (ROOT / room).rglob(Path(name).name)
     ]
     assert any(path.as_posix().endswith(f"/{name}") for path in found)

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
-from conftest import MARKERS
+from conftest import AT_NIGHT, MARKERS
+from where import PACKAGE, TABLE, places_of
 
 TESTS = Path(__file__).parents[1]
 PROJECT = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
@@ -34,6 +36,19 @@ def test_no_two_files_have_one_import_name():
 def test_folders_that_have_a_marker_exist():
     """If a folder were renamed, its tests would lose the marker."""
     assert [folder for folder in MARKERS if not any((TESTS / folder).glob("test_*.py"))] == []
+
+
+def test_tests_that_are_nightly_exist():
+    assert [place for place in AT_NIGHT if not (TESTS / place).exists()] == []
+
+
+def test_every_module_has_tests_that_exist():
+    modules = [*PACKAGE.rglob("*.py")]
+    missing = [str(test) for module in modules for test in places_of(module) if not test.exists()]
+    assert missing == []
+    names = [module.relative_to(PACKAGE).as_posix() for module in modules]
+    first = {next(pattern for pattern in TABLE if fnmatch(name, pattern)) for name in names}
+    assert [pattern for pattern in TABLE if pattern not in first] == []
 
 
 def test_mutation_testing_selects_every_folder_of_tests_and_no_file_that_is_gone():

@@ -170,6 +170,7 @@ def test_errors_of_the_page_are_collected(show, pages, tmp_path, complaints):
     assert page.evaluate("() => window.hacked") is None
 
 
+@pytest.mark.smoke
 def test_without_javascript_the_page_is_a_table(show, pages):
     page = show(pages / "covid.html", script=False)
     rows = page.locator("#board tbody tr")
@@ -198,6 +199,7 @@ def test_a_run_is_one_line_with_its_full_name(show, pages):
     assert page.locator("#board tbody tr").first.bounding_box()["height"] >= 33
 
 
+@pytest.mark.smoke
 def test_the_leaderboard_sorts_by_click_and_keyboard(show, pages, complaints):
     page = show(pages / "covid.html")
     frame = ir_graded.evaluate(MEASURES, ir_graded.sample().qrels, ir_graded.sample().runs).mean()
@@ -269,6 +271,7 @@ def test_a_row_opens_with_what_was_computed(show, pages):
 # ------------------------------------------------------------------------------------ two runs
 
 
+@pytest.mark.smoke
 def test_two_runs_are_chosen_and_compared(show, pages):
     page = show(pages / "covid.html")
     page.locator("#board tr[data-run]", has_text="BBGhelani1").focus()

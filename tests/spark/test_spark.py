@@ -75,6 +75,7 @@ def test_a_run_without_a_name_and_ids_of_other_types_are_scored(spark):
     same({(r, str(q), m): v for (r, q, m), v in table(found).items()}, expected_table(expected))
 
 
+@pytest.mark.smoke
 def test_passages_score_as_on_one_machine(spark):
     rng = np.random.default_rng(3)
     spans = [
@@ -101,6 +102,7 @@ def test_passages_score_as_on_one_machine(spark):
         same(table(found), expected_table(expected))
 
 
+@pytest.mark.smoke
 def test_files_score_as_on_one_machine(spark, tmp_path):
     qrels, rows = collection(4)
     text = "".join(f"{t} 0  {d}\t{r}\r\n" for t, d, r in qrels)
