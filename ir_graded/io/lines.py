@@ -198,15 +198,19 @@ def parse_lines(
 
 def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
     """Parse as ``parse_lines``, with a column ``_REVIEWED``; no rows if a line cannot be read."""
+    frame, lines = _between_white_space(data, format)
+    return _between_tabs(data, format) if frame is None and _tabs(data, format) else (frame, lines)
+
+
+def _between_white_space(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
+    """Parse lines whose fields are those between white space; no rows if a line cannot be read."""
     for separator, others in _OTHER_WHITE.items():
         if not others.search(data, 0, _LOOK):
             frame = _parsed(data, count_white_space(data), format, separator)
             if frame is not None:
                 return frame, None
     text, lines = normalise_spacing(data)
-    frame = _parsed(text, count_white_space(text, exactly=True), format)
-    tabs = _tabs(data, format) if frame is None else 0
-    return _between_tabs(data, format) if tabs else (frame, lines)
+    return _parsed(text, count_white_space(text, exactly=True), format), lines
 
 
 def _tabs(data: bytes, format: Format) -> int:
@@ -281,8 +285,9 @@ def _with_levels(frame: pl.DataFrame, format: Format) -> pl.DataFrame | None:
 def _raise_first_error(data: bytes, format: Format, first_line: int, path: str) -> NoReturn:
     """Raise an error for the first line that cannot be read."""
     tabs = _tabs(data, format)
+    parse = _between_tabs if tabs else _between_white_space
     for block in split_after_newlines(data, _PIECE):
-        if _rows(block, format)[0] is None:
+        if parse(block, format)[0] is None:
             for line, raw in enumerate(io.BytesIO(block), first_line):
                 fields = fields_of(raw, line, path, tabs)
                 if fields and (problem := _problem(fields, format)):

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 from differential import oracle_trec_eval
 from differential.disagreements import Cases, by, happens, ours
-from ir_measures import ERR, RR, Judged, nDCG
+from ir_measures import RR, Judged, nDCG
 
 case = Cases()
 PERL = None if oracle_trec_eval.has_perl() else "perl is not installed"
@@ -27,24 +27,9 @@ def by_ranx(name, qrels, run):
     return happens(score)
 
 
-@case("MS MARCO's script: scores that differ as 64-bit numbers only")
+@case("pytrec_eval: scores that differ as 64-bit numbers only")
 def _():
-    return ours(RR @ 10, FIRST, NEAR), by("msmarco", RR @ 10, FIRST, NEAR)
-
-
-@case("ranx: scores that differ as 64-bit numbers only", needs="ranx")
-def _():
-    return ours(RR, FIRST, NEAR), by_ranx("mrr", FIRST, NEAR)
-
-
-@case("gdeval: scores that differ as 64-bit numbers only", missing=PERL)
-def _():
-    return ours(ERR @ 20, FIRST, NEAR), by("gdeval", ERR @ 20, FIRST, NEAR)
-
-
-@case("trec_eval 10: scores that differ as 64-bit numbers only", missing=oracle_trec_eval.ORACLE.missing)
-def _():
-    return ours(RR, FIRST, NEAR), oracle_trec_eval.score("recip_rank", FIRST, NEAR)
+    return ours(RR, FIRST, NEAR), by("pytrec_eval", RR, FIRST, NEAR)
 
 
 @case("MS MARCO's script: documents that tie")

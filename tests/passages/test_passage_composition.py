@@ -113,6 +113,7 @@ def test_evaluate_gives_the_scores_of_ir_measures(expected):
 
 @pytest.mark.slow
 @cases.by_document
+@pytest.mark.filterwarnings(measure_cases.CLOSE_SCORES)
 @measure_cases.examples(40)
 @given(qrels=cases.qrels(levels=(-1, 0, 1, 2, 3)), run=cases.runs())
 def test_measures_of_documents_get_one_row_per_article(qrels, run):

@@ -108,6 +108,7 @@ def test_measures_with_ranks_of_rows_have_their_own_columns():
 
 @pytest.mark.slow
 @by_document
+@pytest.mark.filterwarnings("ignore:The run has no judged document on the topics of a batch")
 @pytest.mark.parametrize("size", [1, 2])
 def test_batches_of_topics_change_no_score(size, expected):
     assert_means(experiment(batch_size=size), expected)
