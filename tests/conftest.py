@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, settings
 MAY_BE_SKIPPED = {
     r"PySpark is not installed": "CI runs these tests again once it is installed",
     r"Spark Connect needs more": "CI runs these tests again once PySpark is installed",
+    r"import-linter is not installed": "CI runs these tests again with the tools for developers",
     r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": (
         "CI runs these tests again once it is installed"
     ),
