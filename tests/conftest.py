@@ -17,11 +17,9 @@ from hypothesis import HealthCheck, settings
 #: Patterns of skip reasons, and why each is accepted.
 MAY_BE_SKIPPED = {
     r"PySpark is not installed": "CI runs these tests again once it is installed",
-    r"Spark Connect needs more": "CI runs these tests again once PySpark is installed",
+    r"Spark Connect needs more": "`nox -s nightly`",
     r"import-linter is not installed": "CI runs these tests again with the tools for developers",
-    r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": (
-        "CI runs these tests again once it is installed"
-    ),
+    r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": "`nox -s nightly`",
     r"(haystack|jax|lightning|llama-index|mteb|sentence-transformers|torch|torchmetrics) is not installed": (
         "`nox -s adapters`"
     ),
