@@ -29,6 +29,7 @@ from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import MEANS, Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
+from ir_graded.measures.classic.ties import takes_ranks
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_trec_measure
@@ -107,7 +108,7 @@ def check_averages(measures: Iterable[Measure]) -> None:
         if not isinstance(others[measure], SumAgg):
             raise ParameterError(
                 f"{measure} is not the arithmetic mean of the topics, which pyterrier.Experiment would show: "
-                f"{way_out}, or ir_graded.evaluate(..., topics=...)"
+                f"{way_out}, or ir_graded.evaluate, with topics= for pipelines"
             )
     if replaced and _is_first("sums", options):
         warn_caller(
@@ -306,8 +307,9 @@ class GradedEvaluator(Evaluator):
             warn_caller("".join(note))
         if judged_run.is_large:
             warn_caller(f"The run {HAS_LARGE_TIES}.")
-        classics = [str(measure) for measure in self.scorers if not isinstance(measure, GradedMeasure)]
-        if judged_run.is_close and classics:
+        # The order of documents does not matter for measures of sets, which have no ranks.
+        theirs = (measure for measure in self.scorers if not isinstance(measure, GradedMeasure))
+        if classics := [str(one) for one in theirs if judged_run.is_close and takes_ranks(one)]:
             warn_caller(
                 "The run has scores that are equal as float32, but not as float64. They do not tie here. "
                 f"Without a measure of ir_graded in the call, ir_measures computes {', '.join(classics)} "

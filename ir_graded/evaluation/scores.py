@@ -342,7 +342,8 @@ class Scores:
         import pandas as pd
 
         stacked = np.stack([*columns.values()], axis=2)[self.best_first].reshape(len(self.runs), -1)
-        runs = pd.Index([self.runs[number] for number in self.best_first], name="run")
+        with valid_text():
+            runs = pd.Index([self.runs[number] for number in self.best_first], name="run")
         return pd.DataFrame(stacked, runs, pd.MultiIndex.from_product([self.names, columns]))
 
     @property
@@ -354,7 +355,8 @@ class Scores:
         """Return the scores by one measure: a row per topic, a column per run."""
         import pandas as pd
 
-        topics, runs = pd.Index(self.query_ids, name="query_id"), pd.Index(self.runs, name="run")
+        with valid_text():
+            topics, runs = pd.Index(self.query_ids, name="query_id"), pd.Index(self.runs, name="run")
         return pd.DataFrame(self.values[self.position(measure)].T.copy(), topics, runs)
 
     @cached_property

@@ -73,9 +73,17 @@ NOTATIONS = {
     # ranx
     r"(.+?)(@[0-9]+)?-l([0-9]+)": r"\1(rel=\3)\2",
     r"(?i:rbp)(\.[0-9]+)(.*)": r"RBP(p=0\1,rel=1)\2",
+    r"(?i:grbp)(\.[0-9]+)(.*)": r"gRBP(p=0\1)\2",
+    r"(?i:nrbp)(\.[0-9]+)(.*)": r"gRBP(norm='ideal',p=0\1)\2",
     # inex_eval
     r"gP\[([0-9]+)\]": r"gP(beta=0.25)@\1",
     r"(.+)\[([0-9.]+)\]": r"\1@\2",
+    # Condensed lists, written with a prime
+    r"([\w+-]+)['\u2032](@[0-9]+)?": r"\1(judged_only=True)\2",
+    # The geometric means of trec_eval
+    r"(?i:gm_)(\w+)": r"GM(measure='\1')",
+    # Parameters behind the cutoff
+    r"([\w+-]+)(@[0-9]+)(\(.+\))": r"\1\3\2",
     # NTCIREVAL
     r"(.+@)0+([1-9][0-9]*)": r"\1\2",
     # NCU in the paper by Sakai and Robertson

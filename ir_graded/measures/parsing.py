@@ -84,6 +84,9 @@ def _hint(text: str) -> str:
     # The exact name comes first: nRBP is not NRBP, and bpref is not B-pref.
     keys = [key + end for key in (name, name.casefold(), _plain(name)) for end in (at, "")]
     near = next((key for key in keys if key in known), None)
+    ends = re.fullmatch(r"(.*[A-Za-z])([0-9]+)", name)
+    if near is None and ends and ends[1].casefold() in known:  # MRR10
+        return _hint(f"{ends[1]}@{ends[2]}{rest}")
     if near is None:
         outer, _, base = name.partition("-")
         measure = known.get(outer.casefold())
@@ -297,7 +300,9 @@ def parse_trec_measure(measure: str) -> list[Measure]:
         except GradedError:
             raise
         except (NameError, ValueError):
-            raise ValueError(cut(str(error))) from None
+            # Names of trec_eval that ir-measures lacks keep its words.
+            hint = "" if str(error).startswith("known") else _hint(measure).rstrip(". ")
+            raise ValueError(cut(str(error)) + (hint and f". {hint}")) from None
 
 
 def read_measures(

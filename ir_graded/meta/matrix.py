@@ -315,10 +315,8 @@ def arithmetic(
         check_arithmetic(geometric)
     if not geometric:
         return dict(matrices), ()
-    note = (
-        "This statistic is of arithmetic means over the topics, so it leaves out the geometric ones: "
-        f"{', '.join(geometric)}."
-    )
+    names = ", ".join(geometric)
+    note = f"Geometric means are not tested or compared, only arithmetic means over the topics: {names}."
     warnings.warn(note, CoverageWarning, stacklevel=stacklevel)
     return {name: matrix for name, matrix in matrices.items() if name not in geometric}, (note,)
 

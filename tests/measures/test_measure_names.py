@@ -35,7 +35,22 @@ ncugu,p > NCUgu,P | HR@10 > Success@10 | nDGC(dcg='exp-log2')@10 > nDCG(dcg='exp
 hits@5 > Success@5 | precision@10 > P@10 | mrr@10 > RR@10 | top_k_accuracy@5 > Success@5
 recip_rank@10 > RR@10 | recall_at_10 > R@10 | ndcg_cut@10 > nDCG@10 | f1 > SetF | ndcg_at_10 > nDCG@10
 F-measure > SetF | average_precision > AP | R-precision > Rprec | P-IA@10 > P_IA@10 | qmesure > Q
+MRR10 > RR@10 | NDCG10 > nDCG@10 | nERR20 > nERR@20 | gP10 > gP@10 | map@10(rel=2) > AP(rel=2)@10
+nRBP.95 > gRBP(norm='ideal',p=0.95) | gRBP.5 > gRBP(p=0.5) | gm_recip_rank > GM(measure='recip_rank')
 """
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("Q'", "Q(judged_only=True)"), ("RR'@10", "RR(judged_only=True)@10")]
+)
+def test_a_prime_means_the_condensed_list(given, meant):
+    with pytest.raises(NameError, match=rf"Did you mean {re.escape(repr(meant))}\?"):
+        read_measures(given)
+
+
+def test_pyterrier_gets_the_suggestion_too():
+    with pytest.raises(ValueError, match=r"^unkonwn measure Prec@10\. Did you mean 'P@10'\?$"):
+        ir_measures.parse_trec_measure("Prec@10")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from ir_measures import AP, RR, nDCG
+from ir_measures import AP, RR, SetP, nDCG
 
 import ir_graded
 from ir_graded import CoverageWarning, Q, RankingMetric
@@ -94,7 +94,9 @@ def test_large_whole_numbers_in_arrays_are_named():
     preds = np.array([[2**60 + 1, 2**60, 1]])
     with pytest.warns(CoverageWarning, match=r"scores holds whole numbers above 2\*\*53"):
         ir_graded.score_arrays("RR", [[1, 0, 0]], preds)
-    ir_graded.score_arrays("RR", [[1, 0, 0]], preds, mask=[[False, False, True]])
+    with pytest.warns(CoverageWarning, match=r"scores holds whole numbers above 2\*\*53"):
+        ir_graded.score_arrays("RR", [[1, 0, 0]], -preds)
+    ir_graded.score_arrays("RR", [[1, 0, 0]], preds, mask=[[True, False, True]])
 
 
 def test_classics_beside_our_measures_warn_of_scores_that_only_float32_makes_equal():
@@ -104,6 +106,7 @@ def test_classics_beside_our_measures_warn_of_scores_that_only_float32_makes_equ
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ir_measures.calc_aggregate([Q], QRELS, RUN)
+        ir_measures.calc_aggregate([Q, SetP], QRELS, RUN)
         ir_measures.calc_aggregate([RR, Q], QRELS, {"1": {"a": 3.0, "b": 2.0, "c": 2.0}})
         # Only documents without a judgment are close.
         ir_measures.calc_aggregate([RR, Q], QRELS, {"1": {"a": 3.0, "x": 1 + 1e-9, "y": 1.0}})
