@@ -300,8 +300,8 @@ def parse_trec_measure(measure: str) -> list[Measure]:
         except GradedError:
             raise
         except (NameError, ValueError):
-            # Names of trec_eval that ir-measures lacks keep its words.
-            hint = "" if str(error).startswith("known") else _hint(measure).rstrip(". ")
+            unknown = str(error).startswith("unkonwn")  # sic
+            hint = _hint(measure).rstrip(". ") if unknown else ""
             raise ValueError(cut(str(error)) + (hint and f". {hint}")) from None
 
 
