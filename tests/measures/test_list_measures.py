@@ -180,7 +180,7 @@ def test_penalty_is_0_if_no_document_could_be_worse():
 
 
 @cases.examples(60)
-@given(qrels=cases.qrels(["binary"]), run=cases.runs())
+@given(qrels=cases.qrels(["binary"]), run=cases.runs_for_pytrec_eval())
 def test_preferences_of_binary_levels(qrels, run):
     for penalty in PENALTIES:
         binary, graded = (cases.scores(kind(penalty=penalty), qrels, run) for kind in (B_pref, R_pref))
