@@ -234,18 +234,14 @@ def check_levels(name: str, level: npt.NDArray[Any], present: Bools, lowest: flo
 
 def scores_of(name: str, scores: Any, shown: Bools, of: str = "relevance") -> npt.NDArray[Any]:
     """Return scores as floats. Raises InputError for NaN, and warns if whole numbers become equal."""
-    values = same_shape(name, numbers_of(name, scores), shown.shape, of)
-    if values.dtype == np.float32:
-        exact = values
-    else:
-        exact, values = values, values.astype(np.float64)
-    if exact.dtype.kind in "iu" and (np.abs(values) > LARGEST_WHOLE).any(where=shown):
-        whole = exact[shown]
-        if np.unique(whole).size > np.unique(whole.astype(np.float64)).size:
-            warn_caller(
-                f"{name} holds whole numbers above 2**53 that become equal as doubles, and then tie: "
-                "subtract a constant from all of them"
-            )
+    given = same_shape(name, numbers_of(name, scores), shown.shape, of)
+    values = given if given.dtype == np.float32 else given.astype(np.float64)
+    is_large = given.dtype.kind in "iu" and (np.abs(values) > LARGEST_WHOLE).any(where=shown)
+    if is_large and np.unique(given[shown]).size > np.unique(values[shown]).size:
+        warn_caller(
+            f"{name} holds whole numbers above 2**53 that become equal as doubles, and then tie: subtract a "
+            "constant from all of them"
+        )
     missing = np.isnan(values) & shown
     if missing.any():
         raise InputError(f"{name}{np.argwhere(missing)[0].tolist()} is not a number (NaN)")
