@@ -64,12 +64,6 @@ def error_or_none(target, call, *arguments, place, also=(), **options):
     return None
 
 
-def accepted(target, call, *arguments, **options):
-    """Call with a valid input: any error is a failure."""
-    COUNTS[target] += 1
-    return call(*arguments, **options)
-
-
 def spoilt(whole, tokens):
     """Draw bytes with some of them replaced, removed, doubled or cut off, and tokens inserted."""
     changes = st.lists(

@@ -1,7 +1,6 @@
 """For any arguments, the command line ends with a result or with a one-line error."""
 
 import contextlib
-import html
 import io
 import re
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from packed import gzipped
 
-from fuzz.fuzz_cases import accepted, error_or_none, fuzz
+from fuzz.fuzz_cases import error_or_none, fuzz
 from fuzz.measure_strings import strings
 from ir_graded.cli.main import commands, main
 
@@ -96,43 +95,3 @@ def check(folder, given):
 @given(given=arguments())
 def test_arguments_give_a_result_or_a_one_line_error(folder, given):
     check(folder, given)
-
-
-RIGHT_MEASURES = st.lists(
-    st.sampled_from(["Q", "nDCG@2", "P-measure@10", "NCU(stop='rb')", "map"]), min_size=1
-)
-RIGHT_RUNS = st.lists(st.sampled_from(["a.run", "b.run", "c.run.gz", "name with blank.run"]), min_size=1)
-RIGHT = {
-    "evaluate": ["--by-topic", "-o csv", "-o jsonl", "-o latex", "-p 2", "-q"],
-    "meta": ["--alpha 0.1", "-o csv", "-o latex", "-B 30", "--seed 3", "--test t"],
-    "report": ["--seed 3", "-B 30", "--confidence 0.9"],
-}
-
-
-@st.composite
-def right_arguments(draw):
-    """Draw a valid command with files, measures and options."""
-    command = draw(st.sampled_from(["evaluate", "evaluate", "meta", "meta", "report"]))
-    runs = draw(RIGHT_RUNS.map(dict.fromkeys).map(list))
-    if command == "meta" and len(runs) < 2:
-        runs = ["a.run", "b.run"]
-    options = draw(st.lists(st.sampled_from(RIGHT[command]), unique_by=lambda one: one[:2], max_size=2))
-    given = [command, "qrels.txt", *runs, "-m", " ".join(dict.fromkeys(draw(RIGHT_MEASURES)))]
-    given += [word for option in options for word in option.split()]
-    return [*given, "--html", "page.html"] if command == "report" else given
-
-
-@fuzz(20)
-@given(given=right_arguments())
-def test_valid_arguments_give_a_result(folder, given):
-    (folder / "page.html").unlink(missing_ok=True)
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as printed:
-        patch.chdir(folder)
-        accepted("right command lines", commands.main, list(given), standalone_mode=False)
-    result = printed.getvalue()
-    if given[0] == "report":
-        result = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
-    at = given.index("-m")
-    runs, measures = given[2:at], given[at + 1].replace("map", "AP").split()
-    assert [measure for measure in measures if measure not in result] == []
-    assert [run for run in runs if run.removesuffix(".gz") not in result and given[0] != "meta"] == []

@@ -4,10 +4,9 @@ import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from measures.measure_cases import measures_with_parameters
 
 import ir_graded
-from fuzz.fuzz_cases import accepted, error_or_none, fuzz
+from fuzz.fuzz_cases import error_or_none, fuzz
 from fuzz.measure_strings import COMPUTED, PARAMETERS, numbers, strings, values
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.parsing import _graded_name, parse_measure, parse_trec_measure, read_measures
@@ -76,12 +75,3 @@ def _scored(text, qrels):
 def test_measures_are_computed_or_rejected(name, parameters, cutoff, qrels):
     arguments = ",".join(f"{key}={value}" for key, value in parameters.items())
     error_or_none("measures computed", _scored, f"{name}({arguments}){cutoff}", qrels, place=PLACE)
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@fuzz(200)
-@given(drawn=measures_with_parameters(), qrels=st.sampled_from(QRELS[:1]))
-def test_valid_measures_are_read_and_computed(drawn, qrels):
-    measure = drawn[0](**drawn[1])
-    assert accepted("right measures", parse_measure, str(measure)) == measure
-    accepted("right measures", _scored, str(measure), qrels)

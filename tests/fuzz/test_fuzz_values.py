@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ir_graded
-from fuzz.fuzz_cases import accepted, error_or_none, fuzz
+from fuzz.fuzz_cases import error_or_none, fuzz
 
 #: Patterns that name the place: the input and its row, the topic and document, or the id itself.
 PLACE = r"\bqrels\b|\bruns?\b|\bids?\b|\btopics?\b|^a column |neither a file nor a dataset"
@@ -129,49 +129,6 @@ def frames(draw, value):
 tables = pd.DataFrame(
     {"query_id": ["1", "1"], "doc_id": ["a", "b"], "relevance": [1, 0], "score": [2.0, 1.0]}
 )
-
-
-#: Valid ids and values of any type.
-RIGHT_IDS = st.sampled_from(["1", "2", "é", "𝄞", "x" * 9999, " a", 3, -4, np.int64(5), np.str_("b")])
-RIGHT_VALUES = st.one_of(
-    st.integers(-2, 4),
-    st.floats(-2, 4, width=32),
-    st.sampled_from([True, np.int8(3), np.float32(1.5), decimal.Decimal("1.5"), fractions.Fraction(1, 3)]),
-)
-right_rows = st.lists(
-    st.tuples(RIGHT_IDS, RIGHT_IDS, RIGHT_VALUES), min_size=1, max_size=8, unique_by=lambda row: row[:2]
-)
-
-
-def _as_dicts(rows):
-    nested = {}
-    for topic, doc, value in rows:
-        nested.setdefault(topic, {})[doc] = value
-    return nested
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@fuzz(150)
-@given(rows=right_rows)
-def test_valid_dicts_are_scored(rows):
-    """The run equals the qrels: a topic with a relevant document has the highest score, any other 0."""
-    nested = _as_dicts(rows)
-    found = accepted("right dicts", _scored, nested, nested)
-    expected = [float(max(map(float, docs.values())) >= 1) for docs in nested.values()]
-    assert found.query_ids == tuple(nested)
-    for measure in (0, -1):  # Q and AP, which count levels from 1 as relevant
-        assert found.values[measure, 0].tolist() == pytest.approx(expected)
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@fuzz(150)
-@given(rows=right_rows, library=st.sampled_from([pd.DataFrame, pl.DataFrame, pa.table]))
-def test_valid_tables_are_scored(rows, library):
-    rows = [(str(topic), str(doc), float(value)) for topic, doc, value in rows]
-    ids = {"query_id": [topic for topic, _, _ in rows], "doc_id": [doc for _, doc, _ in rows]}
-    qrels, run = (library(ids | {name: [value for *_, value in rows]}) for name in ("relevance", "score"))
-    found = accepted("right tables", _scored, qrels, run)
-    assert (found.values == _scored(_as_dicts(rows), _as_dicts(rows)).values).all()
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")

@@ -40,17 +40,6 @@ def test_a_cutoff_of_a_billion_is_computed(name):
     score(f"{name}@1000000000", 2) if "cutoff" in parse_measure(name).SUPPORTED_PARAMS else None
 
 
-@pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("level", [1e9, 1e18])
-@pytest.mark.parametrize("name", NAMES)
-def test_levels_of_any_size_are_scored(name, level):
-    measure = f"{name}@2" if parse_measure(name).SUPPORTED_PARAMS.get("cutoff") else name
-    score(measure, level)
-    for parameter in {"max_rel", "rel"} & set(parse_measure(name).SUPPORTED_PARAMS):
-        if name != "NCU":
-            score(f"{name}({parameter}={level}){measure[len(name) :]}", level)
-
-
 def gains(keys):
     return "Q(gains={" + ",".join(f"{key}:{key + 1}" for key in range(keys)) + "})"
 
