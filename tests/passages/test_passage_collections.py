@@ -6,12 +6,10 @@ import ir_measures
 import pytest
 from collections_data import ROOT, needs_shared_data
 from ir_measures import AP
-from measures import measure_cases
-from passages.passage_cases import MEASURES, by_document, frame, one_row_an_article, scores
-from reference import passages
+from passages.passage_cases import MEASURES, frame
 
 import ir_graded
-from ir_graded import MAgP, Q
+from ir_graded import MAgP
 
 pytestmark = needs_shared_data
 
@@ -86,27 +84,16 @@ COLLECTIONS = pytest.mark.parametrize("name", MEANS)
 
 
 @pytest.mark.slow
-@WAYS
-@COLLECTIONS
-def test_mean_over_all_topics_matches(name, way):
-    collection, measure, expected, topics = MEANS[name]
-    qrels, run = way(collection)
-    assert qrels["query_id"].nunique() == topics
-    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 @COLLECTIONS
-def test_mean_over_all_topics_from_paths_matches(name):
-    (qrels, run), measure, expected, topics = MEANS[name]
-    evaluated = ir_graded.evaluate([measure, AP], qrels, run)
+def test_mean_over_all_topics_matches(name):
+    paths, measure, mean, topics = MEANS[name]
+    expected = pytest.approx(mean, abs=1e-12)
+    for qrels, run in (parsed(paths), read(paths), paths, map(str, paths)):
+        assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == expected
+    evaluated = ir_graded.evaluate([measure, AP], *paths)
     assert len(evaluated.matrix(str(measure))) == topics
-    assert evaluated.mean()[str(measure)].to_list() == [pytest.approx(expected, abs=1e-12)]
-    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(expected, abs=1e-12)
-    assert ir_measures.calc_aggregate([measure], str(qrels), str(run))[measure] == pytest.approx(
-        expected, abs=1e-12
-    )
+    assert evaluated.mean()[str(measure)].to_list() == [expected]
 
 
 def tool_output():
@@ -142,21 +129,6 @@ def test_scores_equal_the_official_inex_evaluator(way):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("collection", "name", "params"),
-    [(INEX, "MAgP", BETA_OF_INEX), (GENOMICS, "gP", {"cutoff": 20})],
-    ids=["INEX", "Genomics"],
-)
-def test_every_third_topic_equals_the_reference(collection, name, params):
-    tables = parsed(collection)
-    (found,) = scores([MEASURES[name](**params)], *tables).values()
-    some = set(sorted(found)[::3])
-    rows = [[row for row in table.itertuples(index=False, name=None) if row[0] in some] for table in tables]
-    expected = passages.evaluate(name, params, *rows)
-    measure_cases.assert_same_scores({topic: found[topic] for topic in some}, expected)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("collection", [INEX, GENOMICS_FOL, GENOMICS], ids=["INEX", "FOL", "Genomics"])
 def test_readers_return_the_rows_of_the_files(collection):
     for kind, ours, theirs in zip(("qrels", "run"), read(collection), parsed(collection), strict=True):
@@ -166,20 +138,3 @@ def test_readers_return_the_rows_of_the_files(collection):
         value = {"qrels": "relevance", "run": "score"}[kind]
         if kind == "qrels" or collection is GENOMICS:
             assert ours[value].tolist() == theirs[value].tolist()
-
-
-@pytest.mark.slow
-@by_document
-@pytest.mark.parametrize("collection", [INEX, GENOMICS], ids=["INEX", "Genomics"])
-def test_measures_of_documents_get_one_row_per_article(collection):
-    qrels, run = parsed(collection)
-    articles = [
-        one_row_an_article(kind, table.itertuples(index=False, name=None))
-        for kind, table in (("qrels", qrels), ("run", run))
-    ]
-    measures = [Q, Q(beta=0), AP]
-    expected = scores(measures, *articles)
-    found = scores([*measures, MAgP], qrels, run)
-    assert {str(measure): found[str(measure)] for measure in measures} == expected
-    assert any(expected["AP"].values())
-    measure_cases.assert_same_scores(found["Q(beta=0)"], found["AP"])

@@ -13,7 +13,7 @@ from hypothesis import given
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.datasets.highwire import HighwireQrel, HighwireQrels
 from ir_datasets.util import LocalDownload
-from ir_measures import AP, RR, Judged, P, R, nDCG
+from ir_measures import AP, RR, Judged, P, nDCG
 from measures import measure_cases
 from passages import passage_cases as cases
 from reference import passages, ranked
@@ -96,11 +96,6 @@ def test_one_call_scores_passages_and_documents(expected):
     agrees(cases.scores(reversed(ALL), *frames()), expected)
 
 
-@pytest.mark.parametrize("measure", ALL, ids=str)
-def test_each_measure_beside_one_of_passages_keeps_its_value(measure, expected):
-    agrees(cases.scores([measure, MAgP], *frames()), expected)
-
-
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_evaluate_gives_the_scores_of_ir_measures(expected):
     qrels, run = frames()
@@ -125,11 +120,6 @@ def test_measures_of_documents_get_one_row_per_article(qrels, run):
     found = cases.scores([MAgP, *measures], *tables)
     assert found.pop("MAgP").keys() == expected["AP"].keys()
     assert found == expected
-
-
-def test_q_with_beta_0_equals_ap_on_passages():
-    found = cases.scores([Q(beta=0), AP, MAgP], *frames())
-    measure_cases.assert_same_scores(found["Q(beta=0)"], found["AP"])
 
 
 def test_measures_of_documents_take_passages_on_one_side(expected):
@@ -285,40 +275,3 @@ def test_a_dataset_with_passages_is_read_by_its_id(highwire):
 
 
 # ---------------------------------------------------------------------------------------- evaluators
-
-
-def other_run():
-    return [(topic, doc_id, -score, start + 3, length) for topic, doc_id, score, start, length in RUN]
-
-
-@pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "all"])
-def test_evaluators_keep_no_state_of_a_run(measures, expected):
-    evaluator = ir_measures.evaluator(measures, cases.frame("qrels", QRELS))
-
-    def by_evaluator(run):
-        found = {}
-        for metric in evaluator.iter_calc(run):
-            found.setdefault(str(metric.measure), {})[metric.query_id] = metric.value
-        return found
-
-    first = by_evaluator(cases.frame("run", RUN))
-    agrees(first, expected)
-    other = by_evaluator(generator("run", other_run()))
-    assert other == cases.scores(measures, *(cases.frame("qrels", QRELS), cases.frame("run", other_run())))
-    assert other["MAgP"] != first["MAgP"]
-    assert by_evaluator(generator("run", RUN)) == first
-    nothing = by_evaluator(cases.frame("run", RUN)[:0])
-    assert not any(any(by_topic.values()) for by_topic in nothing.values())
-    assert by_evaluator(polars()("run", RUN)) == first
-
-
-def test_an_empty_run_of_any_form_scores_0():
-    qrels, run = frames()
-    for nothing in (run[:0], pl.DataFrame(run[:0]), helpers.arrow("run", RUN)[:0]):
-        assert not any(any(by_topic.values()) for by_topic in cases.scores(ALL, qrels, nothing).values())
-
-
-def test_recall_equals_gr_if_every_relevant_article_has_text(expected):
-    found = cases.scores([gR @ 2, R @ 2, MAgP], *frames())
-    assert found["gR@2"] == found["R@2"]
-    assert found["gR@2"] != expected["gR(rel=2)@2"]

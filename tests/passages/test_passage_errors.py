@@ -66,7 +66,6 @@ ANYTHING = {
 }
 FORMS = TYPED | ANYTHING
 KINDS = pytest.mark.parametrize("kind", ROWS)
-ANY_FORM = pytest.mark.parametrize("form", FORMS)
 BOTH_COLUMNS = pytest.mark.parametrize("column", ["start", "length"])
 
 
@@ -92,16 +91,26 @@ def place(form, row):
 #: In each table, a row in the middle and one that is not the first of its article.
 WRONG_ROWS = {"qrels": [(1, "b"), (3, "a")], "run": [(1, "x"), (3, "b")]}
 NUMBERS = {
-    "negative": (-1, "-1"),
-    "far below": (-(2**40), "-1.09951e+12"),
-    "NaN": (math.nan, "missing"),
-    "fraction": (2.5, "2.5"),
-    "small fraction": (1e-9, "1e-09"),
-    "infinite": (math.inf, "inf"),
-    "huge": (2**48 + 1, "281474976710657"),
-    "beyond 53 bits": (2**60, "1.15292e+18"),
-    "beyond 64 bits as a float": (1e30, "1e+30"),
+    "negative": (-1, "is -1"),
+    "far below": (-(2**40), "is -1.09951e+12"),
+    "NaN": (math.nan, "is missing"),
+    "fraction": (2.5, "is 2.5"),
+    "small fraction": (1e-9, "is 1e-09"),
+    "infinite": (math.inf, "is inf"),
+    "huge": (2**48 + 1, "is 281474976710657"),
+    "beyond 53 bits": (2**60, "is 1.15292e+18"),
+    "beyond 64 bits as a float": (1e30, "is 1e+30"),
 }
+#: Objects that only some forms can hold.
+OBJECTS = {
+    **{str(missing): (missing, "is missing") for missing in (None, pd.NA, pd.NaT)},
+    "text": ("12", "'12' is a string; convert the column to numbers"),
+    **{repr(value): (value, "is not a number") for value in ("", "0:10", b"5", [3], {})},
+    **{f"{value:.0e}": (value, "") for value in (2**63, 2**100)},
+    **{f"{sign}10^400": (int(f"{sign}1{'0' * 400}"), "") for sign in "+-"},
+}
+WRONG = [(form, *case) for form in FORMS for case in NUMBERS.items()]
+WRONG += [(form, *case) for form in ANYTHING for case in OBJECTS.items()]
 
 
 def assert_each_place_rejected(form, value, *parts):
@@ -117,11 +126,11 @@ def assert_each_place_rejected(form, value, *parts):
                 )
 
 
-@ANY_FORM
-@pytest.mark.parametrize("wrong", NUMBERS)
-def test_a_number_that_is_not_a_position_is_rejected(form, wrong):
-    value, shown = NUMBERS[wrong]
-    assert_each_place_rejected(form, value, "{column} is " + shown, "whole number")
+@pytest.mark.parametrize(("form", "name", "wrong"), WRONG, ids=map(" ".join, (one[:2] for one in WRONG)))
+def test_a_start_or_length_that_is_not_a_position_is_rejected(form, name, wrong):
+    value, problem = wrong
+    further = ["whole number"] if name in NUMBERS else []
+    assert_each_place_rejected(form, value, "{column}", problem, *further)
 
 
 @KINDS
@@ -132,29 +141,6 @@ def test_every_way_to_score_rejects_wrong_numbers(kind, column):
         assert_side_rejected(
             kind, lambda rows=rows: cases.frame(kind, rows), f"{kind}: topic '1'", "row 3", f"{column} is"
         )
-
-
-@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT], ids=str)
-@pytest.mark.parametrize("form", ANYTHING)
-def test_a_missing_number_is_rejected(form, missing):
-    assert_each_place_rejected(form, missing, "{column} is missing")
-
-
-@pytest.mark.parametrize("form", ANYTHING)
-def test_a_number_that_is_text_is_rejected(form):
-    assert_each_place_rejected(form, "12", "the {column} '12' is a string; convert the column to numbers")
-
-
-@pytest.mark.parametrize("value", ["", "0:10", b"5", [3], {}], ids=str)
-@pytest.mark.parametrize("form", ANYTHING)
-def test_a_value_that_is_not_a_number_is_rejected(form, value):
-    assert_each_place_rejected(form, value, "the {column}", "is not a number")
-
-
-@pytest.mark.parametrize("value", [2**63, 2**100, 10**400, -(10**400)], ids=["63", "100", "big", "-big"])
-@pytest.mark.parametrize("form", ANYTHING)
-def test_a_python_int_beyond_64_bits_is_rejected(form, value):
-    assert_each_place_rejected(form, value, "{column}")
 
 
 @BOTH_COLUMNS
@@ -203,53 +189,82 @@ def without(table, *names):
     return table.drop(columns=list(names)) if isinstance(table, pd.DataFrame) else table.drop(list(names))
 
 
-@pytest.mark.parametrize("form", TYPED)
+def documents(kind):
+    """Return the rows of a table without passages."""
+    return cases.one_row_an_article(kind, ROWS[kind]).itertuples(index=False, name=None)
+
+
+def made(kind, rows):
+    return ({"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind](*row) for row in rows)
+
+
+def file(kind, folder):
+    place = folder / kind
+    place.write_text(helpers.trec_lines(kind, documents(kind)), encoding="utf-8")
+    return place
+
+
+def one_field(kind, column):
+    """Return tuples that lack the other column."""
+    at = cases.names(kind).index(column)
+    row = namedtuple("OneField", [name for name in cases.names(kind) if name != column])
+    return [row(*values[:at], *values[at + 1 :]) for values in ROWS[kind][:3]]
+
+
+#: Input without passages, or with passages of some rows.
+LACKING = {
+    **{
+        f"{form} without {','.join(missing)}": lambda kind, _, form=form, missing=missing: without(
+            TYPED[form](kind, ROWS[kind][:3]), *missing
+        )
+        for form in TYPED
+        for missing in (("start",), ("length",), ("start", "length"))
+    },
+    # With one column only, rows of an article are not duplicates: the other column is missing.
+    **{
+        f"rows without {missing}": lambda kind, _, missing=missing: without(
+            cases.frame(kind, ROWS[kind]), missing
+        )
+        for missing in ("start", "length")
+    },
+    "documents": lambda kind, _: cases.one_row_an_article(kind, ROWS[kind]),
+    "tuples": lambda kind, _: [*made(kind, documents(kind))],
+    "generator": lambda kind, _: made(kind, documents(kind)),
+    "dict of dicts": lambda kind, _: helpers.dicts(documents(kind)),
+    "path": file,
+    "name of a file": lambda kind, folder: str(file(kind, folder)),
+    **{
+        f"tuple {at} without spans": lambda kind, _, at=at: [
+            *tuples(kind, ROWS[kind][:at]),
+            *made(kind, [("1", "z", 1)]),
+            *tuples(kind, ROWS[kind][at + 1 :]),
+        ]
+        for at in (0, 1, 3)
+    },
+    **{
+        f"tuples with {column} alone": lambda kind, _, column=column: one_field(kind, column)
+        for column in ("start", "length")
+    },
+    "tuples of two kinds": lambda kind, _: [*tuples(kind, ROWS[kind]), *one_field(kind, "length")],
+}
+
+
 @KINDS
-@pytest.mark.parametrize("missing", [("start",), ("length",), ("start", "length")], ids=",".join)
-def test_missing_columns_are_rejected(form, kind, missing):
-    """The message names the columns, and the forms that can hold them."""
-    table = without(TYPED[form](kind, ROWS[kind][:3]), *missing)
-    parts = ["MAgP", "passages", *cases.names(kind), "named tuples", "file", "dict of dicts"]
-    assert_side_rejected(kind, lambda: table, *parts)
-
-
-@pytest.mark.parametrize("form", TYPED)
-@KINDS
-@pytest.mark.parametrize("missing", ["start", "length"])
-def test_an_article_in_several_rows_needs_both_columns(form, kind, missing):
-    """With one column only, rows of an article are not duplicates: the other column is missing."""
-    table = without(TYPED[form](kind, ROWS[kind]), missing)
-    assert_side_rejected(kind, lambda: table, "start", "length")
+@pytest.mark.parametrize("name", LACKING)
+def test_input_without_passages_is_rejected(kind, name, tmp_path):
+    parts = ["start", "length"]
+    if "rows" not in name and "tuple " not in name and "tuples " not in name:
+        # The message names the columns, and the forms that can hold them.
+        parts += ["MAgP", "passages", *cases.names(kind), "named tuples", "file", "dict of dicts"]
+    assert_side_rejected(kind, lambda: LACKING[name](kind, tmp_path), *parts)
 
 
 @KINDS
-def test_tables_of_documents_are_rejected(kind):
-    table = cases.one_row_an_article(kind, ROWS[kind])
-    parts = ["MAgP", "start, length", "dict of dicts"]
-    assert_side_rejected(kind, lambda: table, *parts)
-    made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
-    rows = [made(*row) for row in table.itertuples(index=False, name=None)]
-    assert_side_rejected(kind, lambda: rows, *parts)
-    assert_side_rejected(kind, lambda: iter(rows), *parts)
-
-
-@KINDS
-def test_a_dict_of_dicts_is_rejected(kind):
-    table = cases.one_row_an_article(kind, ROWS[kind])
-    dicts = {}
-    for topic, doc_id, value in table.itertuples(index=False):
-        dicts.setdefault(topic, {})[doc_id] = value
-    parts = ["MAgP", "passages", *cases.names(kind), "table", "named tuples", "file", "dict of dicts has no"]
-    assert_side_rejected(kind, lambda: dicts, *parts)
-
-
-@KINDS
-def test_a_file_without_passages_is_rejected(kind, tmp_path):
-    place = tmp_path / kind
-    line = {"qrels": "1 0 a 1\n", "run": "1 Q0 a 1 2.0 tag\n"}[kind]
-    place.write_text(line, encoding="utf-8")
-    assert_side_rejected(kind, lambda: place, "MAgP", "start, length")
-    assert_side_rejected(kind, lambda: str(place), "MAgP", "start, length")
+def test_measures_of_documents_reject_tuples_of_which_some_lack_passages(kind):
+    """The intention is unclear."""
+    rows = {side: cases.frame(side, ROWS[side]) for side in ROWS}
+    with pytest.raises(InputError, match=r"start.*length"):
+        ir_measures.calc(["Q"], **{**rows, kind: LACKING["tuple 1 without spans"](kind, None)})
 
 
 @pytest.mark.parametrize("measure", ["MAgP", "MAgP(beta=0.25)@5", "gP@10", "gR@5"])
@@ -272,34 +287,6 @@ def test_measures_of_documents_ignore_one_column_alone(column):
         assert cases.scores([Q, AP], *tables) == expected
         assert cases.scores([Q, AP], *map(pl.DataFrame, tables)) == expected
         assert cases.scores([Q, AP], *(table.itertuples() for table in tables)) == expected
-
-
-# ------------------------------------------------------------------------------------ tuples of two kinds
-
-
-@KINDS
-@pytest.mark.parametrize("at", [0, 1, 3])
-def test_tuples_of_which_some_lack_passages_are_rejected(kind, at):
-    made = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
-    rows = tuples(kind, ROWS[kind])
-    rows[at] = made("1", "z", 1)
-    assert_side_rejected(kind, lambda: rows, "start", "length")
-    assert_side_rejected(kind, lambda: iter(rows), "start", "length")
-    # Measures of documents reject them too, because the intention is unclear.
-    with pytest.raises(InputError, match=r"start.*length"):
-        ir_measures.calc(["Q"], *(rows if side == kind else cases.frame(side, ROWS[side]) for side in ROWS))
-
-
-@KINDS
-@BOTH_COLUMNS
-def test_tuples_with_one_field_only_are_rejected(kind, column):
-    fields = [name for name in cases.names(kind) if name != column]
-    made = namedtuple("OneField", fields)
-    at = cases.names(kind).index(column)
-    rows = [made(*row[:at], *row[at + 1 :]) for row in ROWS[kind][:3]]
-    assert_side_rejected(kind, lambda: rows, "start", "length")
-    mixed = [*tuples(kind, ROWS[kind]), *rows]
-    assert_side_rejected(kind, lambda: mixed, "start", "length")
 
 
 # ------------------------------------------------------------------- ids, scores and levels as for documents

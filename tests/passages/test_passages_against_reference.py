@@ -1,17 +1,18 @@
-"""MAgP, gP and gR compared with the plain reference, on drawn and on random tables."""
+"""MAgP, gP and gR compared with the plain reference, and with measures of documents of whole articles."""
 
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from ir_measures import AP, P, R
 from measures import measure_cases
 from passages import passage_cases as cases
 from reference import passages
 
 import ir_graded
+from ir_graded import MAgP, gP, gR
 from ir_graded.core.facets import SPAN
-from ir_graded.core.passages import Spans
 
 examples = measure_cases.examples
 
@@ -91,29 +92,38 @@ def test_tables_with_thousands_of_passages_in_one_article_are_scored():
     cases.assert_equal_the_reference([("MAgP", {}), ("gP", {"cutoff": 41, "beta": 0.25})], qrels, run)
 
 
-# ------------------------------------------------------------------------------------------------- spans
+def whole(kind, dicts, pieces):
+    """Return the documents of a dict of dicts as whole articles, in one row or in several pieces."""
+    rows = []
+    for topic, docs in dicts.items():
+        for doc_id, value in docs.items():
+            size = 5 + sum(map(ord, doc_id)) % 40
+            cut = pieces % size
+            spans = [(0, size)] if not cut else [(cut, size - cut), (0, cut)]
+            rows += [(topic, doc_id, value, *span) for span in spans]
+    return cases.frame(kind, rows)
 
 
-SPANS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30), st.integers(0, 12)), max_size=30)
-
-
-def arrays(spans):
-    article, start, length = np.array(spans, dtype=np.int64).reshape(-1, 3).T
-    return Spans(article, start, start + length)
-
-
-@examples(150)
-@given(SPANS, SPANS)
-def test_positions_covered_by_spans_are_counted(some, others):
-    for spans, given_spans in (
-        (some, arrays(some)),
-        (some + others, Spans.concat([arrays(some), arrays(others)])),
-    ):
-        expected = [
-            passages.covered([(start, length) for article, start, length in spans if article == number])
-            for number in range(5)
-        ]
-        assert given_spans.union_length(5).tolist() == expected
+@examples(50)
+@given(
+    qrels=measure_cases.qrels_for_pytrec_eval(),
+    run=measure_cases.runs_for_pytrec_eval(),
+    rel=st.integers(1, 3),
+    cutoff=st.integers(1, 16),
+    beta=st.sampled_from(cases.BETAS),
+    pieces=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+)
+def test_whole_articles_give_ap_precision_and_recall(qrels, run, rel, cutoff, beta, pieces):
+    pairs = {
+        MAgP(rel=rel, beta=beta): AP(rel=rel),
+        MAgP(rel=rel, beta=beta) @ cutoff: AP(rel=rel) @ cutoff,
+        gP(rel=rel, beta=beta) @ cutoff: P(rel=rel) @ cutoff,
+        gR(rel=rel, beta=beta) @ cutoff: R(rel=rel) @ cutoff,
+    }
+    found = cases.scores(pairs, whole("qrels", qrels, pieces[0]), whole("run", run, pieces[1]))
+    expected = cases.scores(pairs.values(), qrels, run)
+    for measure, theirs in pairs.items():
+        measure_cases.assert_same_scores(found[str(measure)], expected[str(theirs)])
 
 
 def test_measures_are_in_the_registry_under_their_names():

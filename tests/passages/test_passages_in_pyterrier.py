@@ -77,27 +77,6 @@ def assert_topics(table, expected):
     assert found == {key: pytest.approx(value, abs=1e-12) for key, value in expected.items()}
 
 
-def test_the_expected_values_equal_those_by_hand(expected):
-    # Topic 1: a is first, and 80 of its characters are relevant; [0, 4) and [20, 120), 104 characters, hit
-    # 34. Then x, b.
-    f = 2 * 34 / (80 + 104)
-    assert ranked_articles(FIRST) == ["a", "x", "b"]
-    assert expected["first", "MAgP", "1"] == pytest.approx((f + (f + 1) / 3) / 2, abs=1e-12)
-    assert expected["first", "MAgP", "2"] == pytest.approx(2 * 7 / (7 + 14), abs=1e-12)
-    assert expected["second", "gR@1", "1"] == 0.5
-    assert expected["first", "map", "1"] == pytest.approx((1 + 2 / 3) / 2, abs=1e-12)
-
-
-def ranked_articles(rows):
-    best = one_row_an_article("run", [row for row in rows if row[0] == "1"])
-    return list(best.sort_values("score", ascending=False)["doc_id"])
-
-
-@by_document
-def test_an_experiment_gives_the_means(expected):
-    assert_means(experiment(), expected)
-
-
 @pytest.mark.slow
 def test_measures_with_ranks_of_rows_have_their_own_columns():
     found = experiment(eval_metrics=["RR(ranks='rows')", "Q(ranks='rows')@10"])
@@ -109,8 +88,8 @@ def test_measures_with_ranks_of_rows_have_their_own_columns():
 @pytest.mark.slow
 @by_document
 @pytest.mark.filterwarnings("ignore:The run has no judged document on the topics of a batch")
-@pytest.mark.parametrize("size", [1, 2])
-def test_batches_of_topics_change_no_score(size, expected):
+@pytest.mark.parametrize("size", [None, 1, 2])
+def test_an_experiment_gives_means_and_scores_with_any_batches(size, expected):
     assert_means(experiment(batch_size=size), expected)
     assert_topics(experiment(batch_size=size, perquery=True), expected)
 

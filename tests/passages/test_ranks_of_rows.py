@@ -1,6 +1,5 @@
 """``ranks='rows'``: documents count at their first row, and later rows keep their rank."""
 
-import csv
 import pickle
 import random
 import re
@@ -12,7 +11,6 @@ import ir_measures
 import pandas as pd
 import pytest
 from classics import classic_cases
-from collections_data import ROOT, needs_shared_data
 from measures import measure_cases
 from passages import passage_cases
 from reference import rows as reference
@@ -94,19 +92,6 @@ def compare_with_the_reference(seed):
             assert low <= found[measure][topic] <= high, (seed, measure)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 60, 6))
-def test_every_measure_equals_the_reference(first):
-    for seed in range(first, first + 6):
-        compare_with_the_reference(seed)
-
-
-@pytest.mark.release
-def test_every_measure_equals_the_reference_in_500_cases():
-    for seed in range(100, 600):
-        compare_with_the_reference(seed)
-
-
 def compare_over_intents_with_the_reference(seed):
     rng = random.Random(seed)  # noqa: S311
     judged = {(d, i): rng.randint(0, 2) for d in "abcdefgh" for i in "uvw" if rng.random() < 0.4}
@@ -147,17 +132,17 @@ def compare_over_intents_with_the_reference(seed):
         assert found[measure]["1"] == pytest.approx(expected, abs=1e-12), (seed, measure)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 60, 6))
-def test_every_measure_over_intents_equals_the_reference(first):
-    for seed in range(first, first + 6):
-        compare_over_intents_with_the_reference(seed)
-
-
-@pytest.mark.release
-def test_every_measure_over_intents_equals_the_reference_in_500_cases():
-    for seed in range(100, 600):
-        compare_over_intents_with_the_reference(seed)
+@pytest.mark.parametrize("compare", [compare_with_the_reference, compare_over_intents_with_the_reference])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        *(pytest.param(range(first, first + 6), marks=pytest.mark.slow) for first in range(0, 60, 6)),
+        pytest.param(range(100, 600), marks=pytest.mark.release),
+    ],
+)
+def test_every_measure_equals_the_reference(compare, seeds):
+    for seed in seeds:
+        compare(seed)
 
 
 # ------------------------------------------------------------------------------------------- worked examples
@@ -190,18 +175,6 @@ def test_a_document_below_three_rows_of_another_is_at_rank_4():
     qrels, run = {"1": {"b": 1}}, RUN_F.iloc[:4]
     assert mean("nDCG@3", qrels, run, ranks="documents") == pytest.approx(0.630929753571, abs=1e-12)
     assert mean("nDCG@3", qrels, run, ranks="rows") == 0
-
-
-@pytest.mark.slow
-@needs_shared_data
-def test_expected_values_of_the_shared_data():
-    with (ROOT / "answers" / "expected.tsv").open(newline="") as lines:
-        rows = [row for row in csv.DictReader(lines, delimiter="\t") if row["data"] == "example F"]
-    assert len(rows) == 28
-    for row in rows:
-        name, rows_count, _ = row["measure"].partition(" ranks=")
-        found = mean(name, QRELS_F, RUN_F, ranks="rows" if rows_count else "documents")
-        assert found == pytest.approx(float(row["value"]), abs=1e-12), row
 
 
 def test_later_rows_are_judged_if_their_document_is():
