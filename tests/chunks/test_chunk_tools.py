@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 import pytest
+from chunks.chunk_cases import near
 from hypothesis import given, strategies as st
 from measures import measure_cases
 from passages import passage_cases
@@ -15,10 +16,6 @@ from ir_graded.cli.main import main
 
 examples = measure_cases.examples(30)
 GOLD = [("1", "x", 1, 0, 40)]
-
-
-def near(rows):
-    return [(*row[:3], row[3] % 1000, row[4]) for row in rows]
 
 
 def chunk_frame(rows):

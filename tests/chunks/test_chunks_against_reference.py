@@ -18,25 +18,16 @@ def assert_equal_the_reference(measures, qrels, run):
         measure_cases.assert_same_scores(found.get(str(measure), {}), cases.expected(measure, qrels, run))
 
 
-# The reference iterates over single characters.
-NEAR = {"levels": passage_cases.LEVELS}
-
-
-def near(rows):
-    """Return the rows at small positions, for the reference."""
-    return [(*row[:3], row[3] % 1000, row[4]) for row in rows]
-
-
 @pytest.mark.slow
 @examples
-@given(qrels=passage_cases.qrels().map(near), run=passage_cases.runs().map(near))
+@given(qrels=passage_cases.qrels().map(cases.near), run=passage_cases.runs().map(cases.near))
 def test_random_rows(qrels, run):
     assert_equal_the_reference(cases.OVERLAPPING, qrels, run)
 
 
 @pytest.mark.slow
 @examples
-@given(qrels=passage_cases.qrels().map(near), run=passage_cases.runs().map(near))
+@given(qrels=passage_cases.qrels().map(cases.near), run=passage_cases.runs().map(cases.near))
 def test_measures_that_take_no_overlaps(qrels, run):
     known = {row[0] for row in qrels}
     for measure in set(cases.VARIANTS) - set(cases.OVERLAPPING):

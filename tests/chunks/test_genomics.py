@@ -11,7 +11,6 @@ from reference import chunks
 import ir_graded
 from ir_graded import (
     AspectAP,
-    FileFormatError,
     InputError,
     ParameterError,
     Passage2AP,
@@ -126,14 +125,6 @@ def test_ties_in_the_rank_column_go_by_document_start_and_length(tmp_path):
     rows = [("b", 1, 9, 5, 5), ("a", 1, 1, 9, 5), ("a", 1, 1, 3, 7), ("a", 1, 1, 3, 5), ("z", 0, 1, 3, 5)]
     run = read_run(written(tmp_path / "run.txt", lines_of(rows, "run")), format="genomics", rank="column")
     assert run["score"].tolist() == [-5, -4, -3, -2, -1]
-
-
-def test_a_run_without_its_last_field_is_not_read_as_a_trec_run(tmp_path):
-    whole = [(doc, rank, rank, start, length) for doc, rank, _, start, length in ROWS]
-    path = written(tmp_path / "run.txt", lines_of(whole, ""))
-    with pytest.raises(FileFormatError, match="format='trec' or format='genomics'"):
-        read_run(path)
-    assert len(read_run(path, format="genomics")) == len(ROWS)
 
 
 @pytest.mark.slow
