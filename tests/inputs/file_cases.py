@@ -38,6 +38,12 @@ QRELS_LINES = ["1 0 d1 2", "1 0 d2 0", "1 0 d3 -1", "2 0 d1 0.5", "2 0 d2 +3"]
 QRELS_ROWS = [("1", "d1", 2.0), ("1", "d2", 0.0), ("1", "d3", -1.0), ("2", "d1", 0.5), ("2", "d2", 3.0)]
 NTCIR_LINES = ["1 d1 L2", "1 d2 L0", "2 d1 L10"]
 NTCIR_ROWS = [("1", "d1", 2.0), ("1", "d2", 0.0), ("2", "d1", 10.0)]
+#: Texts that are not numbers, although some program reads them as numbers.
+NO_NUMBERS = [
+    *("1_000", "0x10", "0x1p3", "true", "1.5abc", "1e", "1e5.5", "e5", ".", "+", "-", "--1", "+-1", "1,5"),
+    *("null", "NA", "1d5", "1.0f", "nan(1)", "infin", "None", '"1"', "1\0", "\0", "\u0661", "\xa01"),
+    *("\u22121", "\uff11", "1\x1c"),
+]
 
 
 read_run_file = partial(read_file, "run")

@@ -1,11 +1,9 @@
 """Files that fit two formats are read if the format is certain, and rejected otherwise."""
 
-import gzip
 from functools import partial
 
 import pandas as pd
 import pytest
-from collections_data import ROOT, needs_shared_data
 from helpers import error_message
 from packed import gzipped
 
@@ -60,13 +58,6 @@ def test_letters_of_ntcir_are_read_as_levels(write, lines, blank, compress):
     assert qrels_rows(path, format="trec") == [
         (*row[:2], mark) for row, (_, mark) in zip(rows, lines, strict=True)
     ]
-
-
-def test_letters_of_ntcir_are_scored_as_levels(write):
-    path = write("0001\tA\tgood\t1\n0001\tS\tbest\t1\n0001\tC\tbad\t0\n", "qrels.txt")
-    run = {"0001": {"good": 2.0, "best": 1.0}}
-    # (1 + 2) / (1 + 3) at the good document, 1 at the best.
-    assert ir_graded.evaluate("Q", path, run).values.tolist() == [[[(0.75 + 1) / 2]]]
 
 
 @pytest.mark.parametrize("order", ["SABC", "CBAS", "BSAC", "SAC", "C", "B", "A"])
@@ -156,25 +147,6 @@ def test_trec_qrels_are_still_read(write, second):
         assert qrels_rows(path) == [("1", doc, 2), ("1", "L2", 0)]
 
 
-@pytest.mark.slow
-@needs_shared_data
-@pytest.mark.parametrize(
-    "name",
-    [
-        "other-qrels/qrels.backgroundlinking18.txt.gz",
-        "other-qrels/qrels.dl19-passage.txt.gz",
-        "robust2003/qrels.robust03.txt.gz",
-        "trec-covid/qrels/qrels.covid-round1.txt.gz",
-        "trec-covid/qrels/qrels.covid-round5.txt.gz",
-        "web2012/qrels.web.151-200.txt.gz",
-    ],
-)
-def test_real_trec_qrels_are_read_as_trec(name):
-    lines = gzip.decompress((ROOT / name).read_bytes()).decode().splitlines()
-    expected = [(topic, doc, int(level)) for topic, _, doc, level in map(str.split, lines)]
-    assert qrels_rows(ROOT / name) == expected
-
-
 # ------------------------------------------------------------------------------- sampled judgments
 
 
@@ -217,13 +189,6 @@ def test_articles_are_read_with_any_blank(write, blank, end, file):
     length = 30 if ":" in end else 0
     expected = [("1", file, 1, 0, length), ("1", "b", 0, 0, 0)]
     assert qrels_rows(write(text.replace(" ", blank), "qrels.txt")) == expected
-
-
-@pytest.mark.slow
-@needs_shared_data
-def test_real_articles_and_gold_standards_are_still_read():
-    assert len(ir_graded.read_qrels(ROOT / "inex" / "INEX_Qrels.txt")) > 10329
-    assert set(ir_graded.read_qrels(ROOT / "genomics" / "gold07.txt")["relevance"]) == {1}
 
 
 @pytest.mark.parametrize(("aspects", "problem"), [("7", "all lines have"), ("70", "the fifth field is 70:")])

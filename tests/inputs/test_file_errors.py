@@ -56,15 +56,6 @@ def test_the_error_names_the_wrong_line(write, wrong):
             assert repr(line.removesuffix("\r")) in message
 
 
-def test_a_short_and_a_long_line_do_not_cancel_out(write):
-    path = write(joined([*RUN_LINES, "q Q0 d 1 2", "q Q0 d 1 2 t u"]))
-    with pytest.raises(FileFormatError, match=r"line 6: .* found 5"):
-        read_run_file(path)
-    path = write(joined([*RUN_LINES, "q Q0 d 1 2 t u", "q Q0 d 1 2"]))
-    with pytest.raises(FileFormatError, match=r"line 6: .* found 7"):
-        read_run_file(path)
-
-
 def test_a_double_blank_does_not_shift_columns(write):
     # A parser that splits at every blank reads the rank 1 as the score of d2.
     assert frame_of(read_run_file(write("q Q0 d1 1 9.5 t\nq  Q0 d2 1 8.5 t\n"))).rows() == [
@@ -74,27 +65,6 @@ def test_a_double_blank_does_not_shift_columns(write):
     # Nor does a double blank replace a missing field.
     with pytest.raises(FileFormatError, match=r"line 2: .* found 5"):
         read_run_file(write("q Q0 d1 1 9.5 t\nq  d2 1 8.5 t\n"))
-
-
-def test_the_error_names_the_first_of_several_wrong_lines(write):
-    lines = [f"q Q0 d{i} 1 2 t" for i in range(500)]
-    lines[200] = "q Q0 d 1 2 t u"
-    lines[100] = "q Q0 d 1 two t"
-    lines[300] = "q"
-    with pytest.raises(FileFormatError, match="line 101: score 'two'"):
-        read_run_file(write(joined(lines)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("piece", [1, 50, 1000, 1 << 20])
-def test_the_wrong_line_is_found_in_any_piece(write, piece, monkeypatch):
-    lines = [f"q Q0 d{i} 1 2 t" for i in range(300)]
-    lines[200] = "q Q0 d 1 two t"
-    monkeypatch.setattr(line_parser, "_PIECE", piece)
-    with pytest.raises(FileFormatError, match="line 201: score 'two'"):
-        read_run_file(write(joined(lines)))
-    with pytest.raises(FileFormatError, match="line 401: score 'two'"):
-        read_run_file(write(joined(lines, end="\n\n")))
 
 
 def test_a_long_line_is_shortened_in_the_error(write):
@@ -124,22 +94,6 @@ def test_text_that_is_not_utf8_is_rejected(write, line, byte, monkeypatch):
                 FileFormatError, match=f"^{re.escape(str(path))}, line 6: byte {byte} is not UTF-8"
             ):
                 read_run_file(path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("column", range(6))
-def test_text_that_is_not_utf8_far_down_in_any_column_is_rejected(column):
-    fields = [b"q", b"Q0", b"d", b"1", b"2", b"t"]
-    good = b" ".join(fields) + b"\n"
-    fields[column] = b"\xe9"
-    content = good * 100_000 + b" ".join(fields) + b"\n" + good * 100_000
-    with pytest.raises(FileFormatError, match=r"^run\.txt, line 100001: byte 0xe9 is not UTF-8"):
-        parse_block(content, RUN, 1, "run.txt")
-
-
-def test_a_file_with_only_carriage_returns_is_rejected(write):
-    with pytest.raises(FileFormatError, match="line 1: a carriage return inside the line"):
-        read_run_file(write(joined(RUN_LINES, end="\r")))
 
 
 @pytest.mark.parametrize(

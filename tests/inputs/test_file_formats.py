@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from ir_graded.errors import FileFormatError, ParameterError
-from ir_graded.io import lines as white
 from ir_graded.io.files import named
 from ir_graded.io.formats import Format, recognise
 
@@ -18,8 +17,6 @@ from .file_cases import (
     RUN,
     RUN_LINES,
     RUN_ROWS,
-    SPACINGS,
-    expected_lines,
     frame_of,
     joined,
     parse_block,
@@ -148,24 +145,3 @@ def test_a_block_counts_its_lines_from_its_first():
     for data in (b"q Q0 d 1 2 t\nq Q0 d 1 x t\n", b"q\tQ0\td 1 2 t\r\nq Q0 d 1 x t"):
         with pytest.raises(FileFormatError, match=r"^run\.txt, line 1001: score 'x'"):
             parse_block(data, RUN, 1000, "run.txt")
-
-
-def test_the_first_line_of_a_block_may_be_the_wrong_one():
-    for line in ("q Q0 d 1 2", "q Q0 d 1 2 t u", "q"):
-        with pytest.raises(FileFormatError, match=r"^run\.txt, line 51: expected 6 fields"):
-            parse_block(joined([line, *RUN_LINES]), RUN, 51, "run.txt")
-
-
-@pytest.mark.slow
-def test_many_lines_cross_the_limits_of_blocks(monkeypatch):
-    lines = [f"q{i % 13} Q0 {'d' * (i % 29)}{i} {i} {i / 3} tag" for i in range(4000)]
-    rows = [(line.split()[0], line.split()[2], float(line.split()[4])) for line in lines]
-    for block in (1, 2, 3, 64, 1000):
-        monkeypatch.setattr(white, "_BLOCK", block)
-        for spacing in ("single blanks", "tabs, CRLF", "aligned", "blank lines everywhere"):
-            content = SPACINGS[spacing](lines if block > 3 else lines[:200])
-            frame, numbers = parse_block(content, RUN, 1, "run.txt")
-            assert frame.rows() == rows[: frame.height]
-            assert frame.height == (4000 if block > 3 else 200)
-            found = range(1, frame.height + 1) if numbers is None else numbers.tolist()
-            assert list(found) == expected_lines(content)

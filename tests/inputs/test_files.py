@@ -5,7 +5,6 @@ import random
 from contextlib import nullcontext
 from decimal import Decimal, localcontext
 from itertools import product
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -18,6 +17,7 @@ from ir_graded.io.run_names import named_runs
 from .file_cases import (
     BOM,
     COMPRESSIONS,
+    NO_NUMBERS,
     NTCIR_LINES,
     NTCIR_ROWS,
     QRELS_LINES,
@@ -63,14 +63,6 @@ def test_every_compression_gives_equal_tables_under_any_name(write, name):
         assert frame_of(read_run_file(write(compress(BOM + joined(RUN_LINES)), name))).rows() == RUN_ROWS
 
 
-@pytest.mark.parametrize("compression", COMPRESSIONS)
-def test_a_compressed_file_of_many_pieces_is_read_whole(write, compression, monkeypatch):
-    content = joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(3000))
-    monkeypatch.setattr(file_text, "READ", 100)
-    table = read_run_file(write(COMPRESSIONS[compression](content)))
-    assert frame_of(table)["score"].to_list() == [i / 7 for i in range(3000)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_without_lines_gives_an_empty_frame(write, format):
@@ -82,13 +74,6 @@ def test_a_file_without_lines_gives_an_empty_frame(write, format):
         assert (run.height, run.schema) == (0, schema)
         qrels = frame_of(read_qrels_file(path, format))
         assert (qrels.height, qrels.columns) == (0, ["query_id", "doc_id", "relevance"])
-
-
-@pytest.mark.parametrize("as_path", [str, Path])
-def test_a_path_may_be_text_or_path_like(write, as_path):
-    path = write(joined(RUN_LINES))
-    table = read_run_file(as_path(path))
-    assert table.place(3) == f"{path}, line 4"
 
 
 # ------------------------------------------------------------------------------ characters of an id
@@ -167,10 +152,6 @@ def test_text_with_a_header_has_no_comments(write):
             read_qrels_file(write(data))
 
 
-def test_ids_that_look_like_numbers_stay_text(write):
-    assert frame_of(read_run_file(write("007 Q0 1e5 1 2 t\n"))).rows() == [("007", "1e5", 2.0)]
-
-
 # ------------------------------------------------------------------------------------------- numbers
 
 
@@ -212,17 +193,6 @@ def test_a_score_equals_float_of_its_text(texts):
 )
 def test_valid_numbers_are_read_as_scores(write, text):
     assert frame_of(read_run_file(write(f"q Q0 d 1 {text} t\n")))["score"].to_list() == [float(text)]
-
-
-def test_nan_is_read(write):
-    assert math.isnan(frame_of(read_run_file(write("q Q0 d 1 nan t\n")))["score"][0])
-
-
-NO_NUMBERS = [
-    *("1_000", "0x10", "0x1p3", "true", "1.5abc", "1e", "1e5.5", "e5", ".", "+", "-", "--1", "+-1", "1,5"),
-    *("null", "NA", "1d5", "1.0f", "nan(1)", "infin", "None", '"1"', "1\0", "\0", "\u0661", "\xa01"),
-    *("\u22121", "\uff11", "1\x1c"),
-]
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from ir_graded.io import plain
 from ir_graded.matching import match
 from ir_graded.matching.plain import match_plain
 
+from .file_cases import NO_NUMBERS
+
 PLAIN_QRELS = "1 0 a 2\n1 0 b 0\n2 0 c 1\n1 0 d 1\n"
 PLAIN_RUN = "1 Q0 b 1 2.5 t\n1 Q0 a 2 2.5 t\n2 Q0 x 1 -1e-3 t\n2 Q0 c 2 .5 t\n1 Q0 d 3 +7. t\n"
 #: Files that are read without Polars.
@@ -246,25 +248,8 @@ NUMBERS = [
     *("1.0000000596046448", "0.30000000000000004", "7.038531e-26", "12345678.", "1234567.8", ".12345678"),
     *("00000000000000000001", "0.00000000000000000001", "-123456.78", "1234567890.1234567", "3.4028235e38"),
 ]
-WRONG = [
-    "",
-    "-",
-    ".",
-    "+.",
-    "--5",
-    "1.2.3",
-    "12345678.1.",
-    "1.234567.5",
-    "1_0",
-    "nan",
-    "inf",
-    "-inf",
-    "1e999",
-    "0x10",
-    "1,5",
-    "/",
-    ":",
-]
+WRONG = [text for text in NO_NUMBERS if text.isascii()]
+WRONG += ["", "+.", "1.2.3", "12345678.1.", "1.234567.5", "nan", "inf", "-inf", "1e999", "/", ":"]
 
 
 def numbers_of(texts):

@@ -13,7 +13,7 @@ import pytest
 from helpers import assert_command_fails, run_command
 
 import ir_graded
-from ir_graded import CoverageWarning, FileFormatError, InputError, ParameterError
+from ir_graded import FileFormatError, InputError, ParameterError
 
 FILES = Path(__file__).parents[2] / "docs" / "files"
 IDS = ["red shoes", "oak table"]
@@ -216,11 +216,20 @@ def test_hits_without_descending_scores_are_ranked_by_position(scores):
     assert has_note == (scores != (None, None, None))
 
 
-def test_incomplete_responses_are_warned_of():
-    late = search(("p2", 1.0), timed_out=True)
-    partial = search(("p2", 1.0), _shards={"total": 2, "successful": 1, "skipped": 0, "failed": 1})
-    text = warned(lambda: ir_graded.read_run({"a": late, "b": partial, "c": search(("p2", 1.0))}))
-    assert "the responses to queries 'a', 'b' timed out or lack shards that failed" in text
+@pytest.mark.parametrize(
+    ("response", "partial"),
+    [
+        ({"timed_out": True}, True),
+        ({"_shards": {"total": 5, "successful": 3, "failed": 0}}, True),
+        ({"_shards": {"total": 5, "successful": 5, "skipped": 2, "failed": 0}}, False),
+        ({"_shards": {"total": 5}}, False),
+        ({"_shards": {"total": 5, "successful": 4, "failed": 1}}, True),
+    ],
+)
+def test_incomplete_responses_are_warned_of(response, partial):
+    given = {"a": search(("p2", 1.0), **response), "b": search(("p2", 1.0), **response)}
+    text = warned(lambda: ir_graded.read_run(given | {"c": search(("p2", 1.0))}))
+    assert ("the responses to queries 'a', 'b' timed out or lack shards that failed" in text) == partial
 
 
 PARSE = {"error": {"type": "parse"}, "status": 400}
@@ -232,6 +241,7 @@ MALFORMED = [
     ({"a": {"took": 1, "hits": {"hits": [{"_score": 1.0}]}}}, f"{HITS}.hits[0] has no '_id'"),
     ({"a": search(("p", "1"))}, f"{HITS}.hits[0]._score is '1'; expected a number or null"),
     ({"a": search(("p", 1.0), (None, 0.5))}, "response.hits.hits[1] has no doc_id"),
+    *(({"a": search(("p", 1.0), (doc, 0.5))}, f"{HITS}.hits[1]._id is empty") for doc in ("", "  ")),
     (FAILED, "query 'a' failed: {'error': 'e'}"),
     ({"metric_score": 0.1, "details": {"a": {}}}, "details.a has no 'hits'"),
     ([search(("p", 1.0))], "responses do not name their queries: give a dict {query_id: response}"),
@@ -348,11 +358,6 @@ def test_levels_of_clicks_below_rel_are_warned_of(capsys):
     assert named.values.max() > 0
 
 
-def test_warnings_of_positions_are_coverage_warnings():
-    with pytest.warns(CoverageWarning, match=RULE):
-        values(FILES / "responses.json")
-
-
 @pytest.mark.slow
 def test_runs_with_and_without_positions_are_warned_of_if_both_have_ties():
     tied = {topic: dict.fromkeys(docs, 1.0) | {docs[0]: 2.0} for topic, docs in RANKED.items()}
@@ -381,20 +386,6 @@ def test_runs_with_and_without_positions_are_warned_of_if_both_have_ties():
     assert ir_graded.verify(scores, QRELS, given).agrees
 
 
-@pytest.mark.parametrize(
-    ("shards", "partial"),
-    [
-        ({"total": 5, "successful": 3, "failed": 0}, True),
-        ({"total": 5, "successful": 5, "skipped": 2, "failed": 0}, False),
-        ({"total": 5}, False),
-        ({"total": 5, "successful": 4, "failed": 1}, True),
-    ],
-)
-def test_a_response_without_some_shards_is_warned_of(shards, partial):
-    found = {"red shoes": search(("p7", 1.0)) | {"_shards": shards}}
-    assert ("red shoes' timed out or lack shards" in warned(lambda: ir_graded.read_run(found))) == partial
-
-
 def test_lines_of_responses_of_several_queries_are_read_in_order(tmp_path):
     responses = [*content("responses.json").values()]
     batches = [{"took": 1, "responses": responses[:1]}, {"took": 1, "responses": responses[1:]}]
@@ -420,13 +411,6 @@ def test_a_broken_line_of_json_is_named(tmp_path):
     (tmp_path / "twice.jsonl").write_text(f'{line}\n{{"a": 1, "a": 2}}\n')
     with pytest.raises(FileFormatError, match="line 2: the key 'a' appears twice"):
         ir_graded.read_run(tmp_path / "twice.jsonl", query_ids=IDS)
-
-
-@pytest.mark.parametrize("doc_id", ["", "  "])
-def test_a_hit_with_an_empty_id_is_rejected(doc_id):
-    found = {"red shoes": search(("p7", 2.0), (doc_id, 1.0))}
-    with pytest.raises(InputError, match=r"query 'red shoes': response\.hits\.hits\[1\]\._id is empty"):
-        ir_graded.read_run(found)
 
 
 @pytest.mark.parametrize(("scores", "tied"), [((0.0, -0.0), True), ((1.0, 1.0), True), ((2.0, 1.0), False)])
