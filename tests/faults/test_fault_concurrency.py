@@ -1,12 +1,9 @@
 """Concurrent evaluations, in threads and in processes of any kind: equal scores, and no deadlock."""
 
-import multiprocessing
 import random
-import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import helpers
-import ir_measures
 import numpy as np
 import pytest
 from ecosystem.processes import python
@@ -14,7 +11,6 @@ from faults.fault_cases import FORKED, needs_fork, run_text
 from helpers import rows_of, trec_lines
 
 import ir_graded
-from ir_graded.measures.parsing import parse_measure
 
 pytestmark = pytest.mark.slow
 
@@ -74,45 +70,7 @@ def test_concurrent_evaluations_equal_sequential_ones(files):
             np.testing.assert_array_equal(found, right)
 
 
-def test_threads_share_an_evaluator():
-    """All threads trigger the lazy preparation of the qrels at once."""
-    measures = list(map(parse_measure, MEASURES))
-    right = {name: ir_measures.evaluator(measures, QRELS).calc_aggregate(run) for name, run in RUNS.items()}
-    frames = [(name, form) for name, run in RUNS.items() for form in (run, frame(run))]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for _ in range(3):
-            shared = ir_measures.evaluator(measures, QRELS)
-            with ThreadPoolExecutor(8) as pool:
-                found = list(pool.map(shared.calc_aggregate, [form for _, form in frames]))
-            assert found == [right[name] for name, _ in frames]
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def test_a_failing_run_does_not_affect_the_others(files, monkeypatch):
-    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 3)
-    right = scored(files)
-    (files / "runs" / "run3").write_text("1 Q0 a 1 high t\n")
-    with pytest.raises(ir_graded.FileFormatError, match="run3, line 1"):
-        scored(files)
-    (files / "runs" / "run3").write_text(run_text(RUNS["run3"]))
-    np.testing.assert_array_equal(scored(files), right)
-
-
 # ------------------------------------------------------------------------------------ processes
-
-
-@pytest.mark.parametrize(
-    "method",
-    [method for method in ("spawn", "forkserver") if method in multiprocessing.get_all_start_methods()],
-)
-def test_worker_processes_equal_the_main_process(files, method):
-    right = scored(files)  # Polars has started its threads by now
-    with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
-        for found in pool.map(scored, [files] * 3):
-            np.testing.assert_array_equal(found, right)
 
 
 FORKING = """

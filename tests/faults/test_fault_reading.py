@@ -271,17 +271,6 @@ def test_a_changed_byte_of_a_compressed_run_never_changes_scores(tmp_path, compr
         np.testing.assert_array_equal(found, right)  # such as the time in a header
 
 
-@pytest.mark.slow
-def test_a_truncated_parquet_run_is_never_scored(tmp_path):
-    path = tmp_path / "run.parquet"
-    pd.DataFrame(ROWS, columns=["query_id", "doc_id", "score"]).to_parquet(path)
-    data = path.read_bytes()
-    for size in [*range(1, len(data), 61), *range(len(data) - 12, len(data))]:
-        path.write_bytes(data[:size])
-        with pytest.raises(FileFormatError, match=r"run\.parquet"):
-            ir_graded.evaluate("Q", JUDGED, path)
-
-
 def test_broken_parquet_raises_an_error_instead_of_a_panic(tmp_path, monkeypatch):
     """Polars panics on unexpected input, and a panic does not derive from Exception."""
     import polars as pl

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
 
 import helpers
 import number_cases as cases
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-import ir_graded
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.matching import dicts as dict_runs, tables as table_runs
 
@@ -54,16 +51,6 @@ def test_a_topic_scores_the_same_alone_and_among_others(expected):
     for topic, levels in QRELS.items():
         alone = scores({topic: levels}, run)
         assert alone == {key: value for key, value in expected.items() if key[1] == topic}
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_any_order_of_topics_and_documents_gives_equal_bits(expected, seed):
-    def shuffled(nested):
-        order = random.Random(seed)  # noqa: S311
-        names = order.sample(list(nested), len(nested))
-        return {name: dict(order.sample(list(nested[name].items()), len(nested[name]))) for name in names}
-
-    assert scores(shuffled(QRELS), shuffled(cases.run_of(RANKINGS))) == expected
 
 
 def in_chunks(table):
@@ -107,21 +94,6 @@ def test_pieces_and_threads_change_no_bit(expected, form, tmp_path, monkeypatch)
 def test_pieces_of_dicts_give_equal_bits(expected, monkeypatch):
     monkeypatch.setattr(dict_runs, "_BATCH_ROWS", 10)
     assert scores(QRELS, cases.run_of(RANKINGS)) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_means_of_concurrent_runs_are_equal(monkeypatch):
-    runs = {
-        str(n): {topic: docs for topic, docs in cases.run_of(RANKINGS).items() if len(docs) > n}
-        for n in range(6)
-    }
-    one_by_one = {
-        name: ir_graded.evaluate(MEASURES, QRELS, {name: run}).aggregates for name, run in runs.items()
-    }
-    monkeypatch.setattr("ir_graded.matching.match.processors", lambda: 4)
-    together = ir_graded.evaluate(MEASURES, QRELS, runs).aggregates
-    assert np.array_equal(together, np.concatenate(list(one_by_one.values())))
 
 
 PRINTS = """
