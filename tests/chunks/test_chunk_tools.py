@@ -199,7 +199,7 @@ def test_the_lower_ranked_of_two_overlapping_rows_is_the_problem(spans, scores):
 
 def test_lengths_of_every_form(tmp_path):
     run = passage_cases.frame("run", [("1", "a", 2, 0, 10), ("1", "1", 1, 5, 6)])
-    table = pd.DataFrame({"doc_id": ["a", "1", "a"], "length": [10, 10, 10]})
+    table = pd.DataFrame({"doc_id": ["a", "1", "a", "empty"], "length": [10, 10, 10, 0]})
     table.to_csv(tmp_path / "l.csv", index=False)
     table.to_parquet(tmp_path / "l.parquet")
     for lengths in ({"a": 10, "1": 10}, table, tmp_path / "l.csv", str(tmp_path / "l.parquet")):

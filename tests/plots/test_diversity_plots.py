@@ -5,15 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from plots.plot_cases import assert_within
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from matplotlib import pyplot as plt  # noqa: E402
 
 import ir_graded  # noqa: E402
 from ir_graded import plots  # noqa: E402
-from ir_graded.errors import InputError, ParameterError  # noqa: E402
+from ir_graded.errors import InputError  # noqa: E402
 
 ROWS = [("a", 2, "price"), ("a", 1, "safety"), ("b", 1, "price"), ("c", 1, "range"), ("d", 2, "charge")]
 QRELS = pd.DataFrame(
@@ -49,16 +49,6 @@ def steps(line):
 
 def heights(ax):
     return [[bar.get_height() for bar in bars] for bars in ax.containers]
-
-
-def assert_within(figure):
-    figure.draw_without_rendering()
-    (ax,) = figure.axes
-    box = ax.get_tightbbox()
-    assert box.x0 >= -1
-    assert box.y0 >= -1
-    assert box.x1 <= figure.bbox.x1 + 1
-    assert box.y1 <= figure.bbox.y1 + 1
 
 
 @pytest.mark.slow
@@ -135,18 +125,6 @@ def test_groups_without_a_relevant_document_are_shared_equally():
     figure = plots.groups(shown("none", none={"q": {"n": 1.0}}))
     assert heights(figure.axes[0])[1] == [0.5, 0.5]
     assert figure.legends[0].get_texts()[1].get_text() == "none, no relevant document"
-
-
-@pytest.mark.parametrize(("draw", "make"), [(plots.coverage, covered), (plots.groups, shown)])
-def test_plots_of_one_topic_use_the_given_axes(draw, make):
-    figure, axes = plt.subplots()
-    try:
-        assert draw([make(), make("second")], ax=axes) is figure
-        assert axes.get_legend() is not None
-    finally:
-        plt.close(figure)
-    with pytest.raises(ParameterError, match="Axes"):
-        draw(make(), ax="here")
 
 
 def test_the_error_names_the_expected_input():

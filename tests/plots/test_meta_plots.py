@@ -16,10 +16,9 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from ir_graded.errors import GradedError, InputError, ParameterError  # noqa: E402
+from ir_graded.errors import GradedError, InputError  # noqa: E402
 from ir_graded.evaluation.overlap import rbo_matrix  # noqa: E402
 from ir_graded.meta.correlation import rank_correlations  # noqa: E402
-from ir_graded.meta.stability import stability, swap  # noqa: E402
 from ir_graded.plots import meta as plots, style  # noqa: E402
 
 NAMES = ("Q", "AP", "nDCG@20", "ERR@20", "RR", "P-measure", "O-measure", "NCU(gu,p)", "iRBU(p=0.99)")
@@ -193,8 +192,6 @@ def test_overlap_heat_map_draws_the_means():
     assert [label.get_text() for label in ax.get_yticklabels()] == [*RUNS]
     assert bar.get_ylabel() == "mean RBO (min, p=0.8)"
     assert len(ax.texts) == 9
-    part = Figure()
-    assert found.plot(part.subplots()) is part
 
 
 RUNS = {"bm25": (4.0, 3.0, 2.0, 1.0), "dense": (3.0, 3.0, 2.0, 1.0), "random": (1.0, 2.0, 3.0, 4.0)}
@@ -267,28 +264,6 @@ def test_many_long_names_leave_room_in_a_comparison():
     for ax in figure.axes[:4]:
         assert ax.get_window_extent().height > 1.3 * figure.dpi
         assert ax.get_window_extent().width > 1.3 * figure.dpi
-
-
-@EACH
-@pytest.mark.parametrize("ax", [3, 10**5000, "x", Figure()], ids=["3", "huge", "text", "Figure"])
-def test_objects_that_are_not_axes_are_rejected(draw, make, ax):
-    with pytest.raises(ParameterError, match=r"^ax=.* must be a matplotlib Axes"):
-        draw(results(make, 2), ax=ax)
-
-
-@pytest.mark.slow
-def test_results_have_plot_methods():
-    scores = np.random.default_rng(0).random((5, 4))
-    for result in (
-        stability(scores, n_resamples=20),
-        swap(scores, n_resamples=20),
-        rank_correlations({"Q": scores, "AP": scores}, reference="Q"),
-    ):
-        figure = result.plot()
-        assert not figure.legends, "one line needs no legend"
-        figure.savefig(io.BytesIO())
-        part = Figure()
-        assert result.plot(ax=part.subplots()) is part
 
 
 @pytest.mark.parametrize(("last", "label"), [(0.1, "Kendall's tau"), (0.2, "Kendall's tau-b")])

@@ -7,11 +7,9 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_rgb  # noqa: E402
 
 import ir_graded  # noqa: E402
-from ir_graded.errors import ParameterError  # noqa: E402
 from ir_graded.plots import profile  # noqa: E402
 
 QRELS = {"1": {"a": 3, "b": 2, "c": 1, "d": 1}}
@@ -99,15 +97,6 @@ def test_an_empty_profile_has_a_note():
     figure = explained("Q", {"1": {"x": 1.0}}).plot()
     figure.draw_without_rendering()
     assert figure.axes[0].texts[0].get_text() == "no document counts"
-
-
-def test_a_profile_uses_the_given_axes():
-    figure, axes = plt.subplots()
-    assert explained("Q").plot(axes) is figure
-    assert axes.get_legend() is not None
-    plt.close(figure)
-    with pytest.raises(ParameterError, match="Axes"):
-        explained("Q").plot("here")
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers import covid_sample
+from plots.plot_cases import assert_within
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 from matplotlib.figure import Figure  # noqa: E402
 
 import ir_graded  # noqa: E402
-from ir_graded.errors import InputError, ParameterError  # noqa: E402
+from ir_graded.errors import InputError  # noqa: E402
 from ir_graded.plots import scores as plots, style  # noqa: E402
 from ir_graded.plots.style import svg  # noqa: E402
 
@@ -45,17 +45,6 @@ def shares(runs, depths=(5, 10, 100)):
         share=share,
         by_rank=np.full((runs, 100), 0.5),
     )
-
-
-def assert_within(figure):
-    """Check that nothing is drawn outside the figure, where saving would cut it off."""
-    figure.draw_without_rendering()
-    for ax in figure.axes:
-        box = ax.get_tightbbox()
-        assert box.x0 >= figure.bbox.x0 - 1
-        assert box.x1 <= figure.bbox.x1 + 1
-        assert box.y0 >= figure.bbox.y0 - 1
-        assert box.y1 <= figure.bbox.y1 + 1
 
 
 def test_differences_are_sorted_and_coloured():
@@ -186,16 +175,6 @@ def test_unjudged_of_a_run_without_documents_is_drawn():
     assert_within(plots.unjudged(found))
 
 
-def test_plots_use_the_given_axes():
-    figure = Figure(figsize=(12, 3), layout="constrained")
-    one, two, three = figure.subplots(1, 3)
-    assert plots.differences(scores_of(), "Q", "a", "b", ax=one) is figure
-    assert plots.leaderboard(intervals(), ax=two) is figure
-    assert plots.unjudged(shares(3), ax=three) is figure
-    with pytest.raises(ParameterError, match="must be a matplotlib Axes"):
-        plots.leaderboard(intervals(), ax=3)
-
-
 @pytest.mark.slow
 def test_svg_is_reproducible_and_needs_no_network():
     first, second = (svg(plots.leaderboard(intervals())) for _ in range(2))
@@ -203,12 +182,3 @@ def test_svg_is_reproducible_and_needs_no_network():
     assert "<text" not in first
     assert "<image" not in first
     assert "date" not in first
-
-
-@pytest.mark.slow
-def test_results_have_plot_methods():
-    covid = covid_sample()
-    runs = {name: covid.runs[name] for name in list(covid.runs)[:2]}
-    scores = ir_graded.evaluate(["Q"], covid.qrels, runs)
-    assert isinstance(ir_graded.meta.confidence_intervals(scores, n_resamples=9).plot(), Figure)
-    assert isinstance(ir_graded.unjudged(covid.qrels, runs).plot(), Figure)
