@@ -23,7 +23,6 @@ from reference import sample_size as plain
 pytest.importorskip("jinja2")
 
 from click.testing import CliRunner
-from ir_measures import ScoredDoc
 
 import ir_graded
 from ir_graded._utils import atomic_files as files
@@ -213,9 +212,9 @@ def test_frames_files_iterators_and_dicts_give_equal_pages(tmp_path):
         return pd.DataFrame(cells, columns=["query_id", "doc_id", value])
 
     qrels, runs = rows(QRELS, "relevance"), {name: rows(run, "score") for name, run in RUNS.items()}
-    frames = made(tmp_path, qrels=qrels, runs=runs)
+    frames = made(tmp_path, qrels=qrels, runs=runs, baseline="two")
     once = {name: run.itertuples() for name, run in runs.items()}
-    assert made(tmp_path) == frames == made(tmp_path, runs=once)
+    assert made(tmp_path, baseline="two") == frames == made(tmp_path, runs=once, baseline="two")
 
 
 class Opened(dict):
@@ -425,31 +424,6 @@ def test_the_baseline_may_be_named_without_its_ending(folder, baseline):
 
 
 @pytest.mark.slow
-def test_weights_of_topics_change_means_and_tests(tmp_path):
-    covid = covid_sample()
-    runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1", "UIowaS_Run3")}
-    weights = {topic: 1 + int(topic) for topic in covid.qrels["query_id"].unique()}
-    scores = ir_graded.evaluate(["nDCG@10"], covid.qrels, runs)
-    options = {"baseline": "bm25_baseline", "weights": weights}
-    text = made(tmp_path, ["nDCG@10"], covid.qrels, runs, **options)
-    means = scores.mean(weights)["nDCG@10"]
-    tests = ir_graded.meta.differences(scores, "bm25_baseline", weights=weights)
-    assert means.to_dict() == pytest.approx(
-        dict(zip(tests.run, tests.mean, strict=True)) | {"bm25_baseline": tests.baseline_mean[0]}
-    )
-    for mean in means:
-        assert f"<b>{mean:.4f}</b>" in text
-    assert "Topics have weights" in text
-    assert "3 runs, 30 weighted topics, by nDCG@10" in text
-    assert "Weighted mean over 30 topics" in text
-    weights_of = re.findall(r"\|weights:(\w+)\|seed:0</code>", text)
-    assert [len(one) for one in weights_of] == [8, 16]
-    assert weights_of[1] == weights_hash(weights, map(float, weights.values()))
-    assert "weighted" not in made(tmp_path, ["nDCG@10"], covid.qrels, runs).partition("<script")[0]
-    assert "tied for first" not in text[: text.index("<script")]
-
-
-@pytest.mark.slow
 def test_overlap_with_the_baseline_is_a_column(tmp_path):
     """Over the topics of the qrels that both runs have; a wrong score elsewhere has no effect."""
     runs = {**RUNS, "none": {"4": {"a": 1.0}, "1": {}, "2": {"x": 1.0}}, "base": {"1": RUNS["one"]["1"]}}
@@ -466,17 +440,6 @@ def test_overlap_with_the_baseline_is_a_column(tmp_path):
         (ext,) = ir_graded.rbo({"1": RUNS[name]["1"]}, runs["base"])["ext"]
         assert found[name] == f"{ext:.3f}"
     assert (found["base"], found["none"]) == ("", "no shared topic")
-
-
-@pytest.mark.slow
-def test_runs_that_are_read_once_have_an_overlap(tmp_path):
-    rows = [
-        ScoredDoc(topic, doc, score) for topic, docs in RUNS["two"].items() for doc, score in docs.items()
-    ]
-    once = {"one": RUNS["one"], "two": iter(rows)}
-    assert made(tmp_path, ["Q"], runs=once, baseline="one") == made(
-        tmp_path, ["Q"], runs={name: RUNS[name] for name in once}, baseline="one"
-    )
 
 
 def test_pages_without_a_baseline_have_no_overlap(tmp_path):
@@ -513,36 +476,6 @@ def test_lists_hold_levels_and_contributions(tmp_path):
 
 
 @pytest.mark.slow
-def test_pairs_have_the_interval_of_the_t_test(tmp_path):
-    covid = covid_sample()
-    runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1")}
-    data = data_of(made(tmp_path, ["Q"], covid.qrels, runs, confidence=0.9))
-    a, b = np.array(data["scores"][0])
-    z = b - a
-    half = data["t"] * z.std(ddof=1) / np.sqrt(z.size)
-    scores = ir_graded.evaluate("Q", covid.qrels, runs)
-    tests = ir_graded.meta.differences(scores, "bm25_baseline", test="t", alpha=0.1)
-    assert (z.mean() - half, z.mean() + half) == pytest.approx((tests.low[0], tests.high[0]), abs=1e-5)
-
-
-@pytest.mark.slow
-def test_agreement_and_ranks_are_those_of_meta(tmp_path):
-    covid = covid_sample()
-    data = data_of(made(tmp_path, ["Q", "RR", "AP"], covid.qrels, covid.runs))
-    scores = ir_graded.evaluate(["Q", "RR", "AP"], covid.qrels, covid.runs)
-    means = scores.aggregates.T
-    for a, b in ((0, 1), (0, 2), (1, 2)):
-        expected = ir_graded.meta.kendall_tau_b(means[a], means[b])
-        assert data["tau"][a][b] == data["tau"][b][a] == pytest.approx(expected, abs=6e-5)
-    found = ir_graded.meta.ranks(scores["Q"] if hasattr(scores, "__getitem__") else scores, rng=0)
-    expected = dict(
-        zip(found.run, zip(found.rank_low, found.rank_high, found.tied_first, strict=True), strict=True)
-    )
-    ends = zip(*(data["ranks"][name] for name in ("low", "high", "first")), strict=True)
-    assert dict(zip(data["runs"], ends, strict=True)) == expected
-
-
-@pytest.mark.slow
 def test_ranks_use_the_test_of_the_report_if_they_can(tmp_path):
     covid = covid_sample()
     runs = dict([*covid.runs.items()][:6])
@@ -563,18 +496,8 @@ def test_ties_are_the_span_of_the_mean(tmp_path):
     assert data["ties"] == [[0.25], [0]]
 
 
-@pytest.mark.slow
-def test_texts_of_topics_and_documents_are_shown(tmp_path):
-    frame = pd.DataFrame({"query_id": [1, 2], "text": ["first  question", "x" * 400]})
-    documents = {"a": "a text", "nowhere": "another text"}
-    data = data_of(made(tmp_path, queries=frame, documents=documents))
-    assert data["queries"] == ["first question", "x" * 299 + "…", ""]
-    assert data["texts"] == {"a": "a text"}
-    assert data_of(made(tmp_path))["queries"] is None
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "words"),
     [
         (
             {"queries": pd.DataFrame({"id": ["1"]})},
@@ -582,71 +505,35 @@ def test_texts_of_topics_and_documents_are_shown(tmp_path):
         ),
         ({"documents": 5}, "documents: cannot read 5; give a dict from id to text, a frame, or a dataset"),
         ({"queries": "no-such-dataset"}, "queries: cannot read 'no-such-dataset'"),
+        ({"queries": {"1": None}}, "queries: the text of '1' is None; give text"),
+        ({"queries": {1: "one", "1": "again"}}, "queries: the id '1' appears twice"),
+        ({"queries": b"1 one\n"}, "line 1: expected an id, a tab and a text"),
+        ({"queries": b"1\tone\r2\ttwo\n"}, "line 1: a carriage return inside the line"),
     ],
 )
-def test_wrong_texts_are_rejected(tmp_path, options, message):
-    with pytest.raises(InputError, match=message):
-        made(tmp_path, **options)
-    assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("queries", "words"),
-    [
-        ({"1": None}, "queries: the text of '1' is None; give text"),
-        ({1: "one", "1": "again"}, "queries: the id '1' appears twice"),
-        ("1 one\n", "line 1: expected an id, a tab and a text"),
-        ("1\tone\r2\ttwo\n", "line 1: a carriage return inside the line"),
-    ],
-)
-def test_texts_that_cannot_be_read_are_rejected(tmp_path, queries, words):
-    if isinstance(queries, str):
-        (tmp_path / "texts.tsv").write_text(queries, encoding="utf-8", newline="")
-        queries = tmp_path / "texts.tsv"
+def test_wrong_texts_are_rejected(tmp_path, options, words):
+    ((name, texts),) = options.items()
+    if isinstance(texts, bytes):
+        (tmp_path / "texts.tsv").write_bytes(texts)
+        texts = tmp_path / "texts.tsv"
     with pytest.raises(InputError, match=re.escape(words)):
-        made(tmp_path, queries=queries)
+        made(tmp_path, **{name: texts})
+    assert not (tmp_path / "page.html").exists()
 
 
 @pytest.mark.slow
-def test_a_text_may_hold_a_unicode_line_separator(tmp_path):
+def test_texts_of_topics_and_documents_are_shown(tmp_path):
+    frame = pd.DataFrame({"query_id": [1, 2], "text": ["first  question", "x" * 400]})
+    data = data_of(made(tmp_path, queries=frame, documents={"a": "a text", "nowhere": "another text"}))
+    assert data["queries"] == ["first question", "x" * 299 + "…", ""]
+    assert data["texts"] == {"a": "a text"}
+    assert data_of(made(tmp_path))["queries"] is None
     path = tmp_path / "texts.tsv"
-    path.write_text("a\tfirst\u2028b\tstolen\nb\tsecond\r\n", encoding="utf-8", newline="")
-    texts = data_of(made(tmp_path, documents=path))["texts"]
-    assert texts == {"a": "first b stolen", "b": "second"}
-
-
-@pytest.mark.slow
-def test_texts_are_in_columns_of_any_usual_name(tmp_path):
+    path.write_bytes("a\tfirst\u2028b\tstolen\nb\tsecond\r\n".encode())
+    assert data_of(made(tmp_path, documents=path))["texts"] == {"a": "first b stolen", "b": "second"}
     for of_id, of_text in (("docno", "body"), ("doc_id", "title")):
         documents = pd.DataFrame({of_id: ["a"], of_text: ["a text"]})
         assert data_of(made(tmp_path, documents=documents))["texts"] == {"a": "a text"}
-
-
-@pytest.mark.slow
-def test_shares_and_differences_are_those_of_the_functions(tmp_path):
-    covid = covid_sample()
-    runs = dict([*covid.runs.items()][:4])
-    baseline = next(iter(runs))
-    data = data_of(made(tmp_path, ["RR"], covid.qrels, runs, baseline=baseline, rng=0))
-    shares = ir_graded.unjudged(covid.qrels, runs)
-    at = shares.depths.index(10)
-    expected = shares.share[:, at]
-    found = dict(zip(data["runs"], data["unjudged"], strict=True))
-    np.testing.assert_allclose([found[run] for run in runs], expected, atol=6e-5)
-    tests = ir_graded.meta.differences(ir_graded.evaluate("RR", covid.qrels, runs), baseline)
-    found = dict(zip(data["runs"], data["difference"][0], strict=True))
-    np.testing.assert_allclose([found[run] for run in tests.run], tests.difference, atol=6e-6)
-    assert found[baseline] is None
-    signs = dict(zip(data["runs"], data["sign"][0], strict=True))
-    expected = np.where(tests.significant, np.sign(tests.difference), 0).tolist()
-    assert any(expected)
-    assert [signs[run] for run in tests.run] == expected
-    assert data["t"] == pytest.approx(2.04523, abs=1e-5)
-    assert data["pairWords"].startswith("The interval is that of the paired t test")
-    weighted = data_of(
-        made(tmp_path, ["RR"], covid.qrels, runs, weights=dict.fromkeys(covid.qrels["query_id"], 1))
-    )
-    assert (weighted["t"], weighted["pairWords"][:12]) == (None, "With weights")
 
 
 def test_levels_with_fractions_and_texts_in_files_are_shown(tmp_path):
@@ -697,27 +584,58 @@ def test_the_script_reads_the_values_that_the_page_has(tmp_path):
 
 
 @pytest.mark.slow
-def test_intervals_and_tests_of_the_views_are_those_of_the_functions(tmp_path):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_numbers_of_the_views_are_those_of_the_functions(tmp_path, weighted):
     covid = covid_sample()
     runs = dict([*covid.runs.items()][:4])
     baseline = [*runs][1]
-    options = {"baseline": baseline, "confidence": 0.9, "rng": 3}
-    weights = {topic: 1 + at for at, topic in enumerate(covid.qrels["query_id"].unique())}
+    topics = covid.qrels["query_id"].unique()
+    options = {"weights": {topic: 1 + at for at, topic in enumerate(topics)}} if weighted else {}
     scores = ir_graded.evaluate(["RR", "nDCG@10"], covid.qrels, runs)
-    for weighted in ({}, {"weights": weights}):
-        data = data_of(made(tmp_path, ["RR", "nDCG@10"], covid.qrels, runs, **options, **weighted))
-        places = [scores.runs.index(run) for run in data["runs"]]
-        assert (data["level"], data["baseline"]) == ("90 %", data["runs"].index(baseline))
-        found = ir_graded.meta.confidence_intervals(scores, confidence=0.9, n_resamples=50, rng=3, **weighted)
-        for name in ("mean", "low", "high"):
-            np.testing.assert_allclose(data[name], getattr(found, name)[:, places], atol=6e-7)
-        tests = ir_graded.meta.differences(scores, baseline, alpha=0.1, rng=3, **weighted)
-        rows = zip(tests.measure, tests.run, tests.p_corrected, tests.minimum_detectable, strict=True)
-        for measure, run, p, detectable in rows:
-            at = data["measures"].index(measure), data["runs"].index(run)
-            assert data["p"][at[0]][at[1]] == p_text(p)
-            assert data["detectable"][at[0]][at[1]] == pytest.approx(detectable, abs=6e-5)
-    np.testing.assert_allclose(data["weights"], [*weights.values()], atol=6e-7)
+    given = {"baseline": baseline, "confidence": 0.9, "rng": 3, **options}
+    text = made(tmp_path, ["RR", "nDCG@10"], covid.qrels, runs, **given)
+    data = data_of(text)
+    places = [scores.runs.index(run) for run in data["runs"]]
+    assert (data["level"], data["baseline"]) == ("90 %", data["runs"].index(baseline))
+    found = ir_graded.meta.confidence_intervals(scores, confidence=0.9, n_resamples=50, rng=3, **options)
+    for name in ("mean", "low", "high"):
+        np.testing.assert_allclose(data[name], getattr(found, name)[:, places], atol=6e-7)
+    tests = ir_graded.meta.differences(scores, baseline, alpha=0.1, rng=3, **options)
+    for row in tests.to_frame().itertuples():
+        measure, run = data["measures"].index(str(row.measure)), data["runs"].index(row.run)
+        assert data["p"][measure][run] == p_text(row.p_corrected)
+        assert data["detectable"][measure][run] == pytest.approx(row.minimum_detectable, abs=6e-5)
+        assert data["difference"][measure][run] == pytest.approx(row.difference, abs=6e-6)
+        assert data["sign"][measure][run] == (np.sign(row.difference) if row.significant else 0)
+    assert tests.significant.any()
+    assert {of[data["baseline"]] for of in data["difference"]} == {None}
+    shares = ir_graded.unjudged(covid.qrels, runs)
+    expected = shares.share[places, shares.depths.index(10)]
+    np.testing.assert_allclose(data["unjudged"], expected, atol=6e-5)
+    tau = ir_graded.meta.kendall_tau_b(*scores.mean(**options).to_numpy().T)
+    assert data["tau"][0][1] == data["tau"][1][0] == pytest.approx(tau, abs=6e-5)
+    shown = " ".join(text[: text.index("<script")].split())
+    assert ("Topics have weights" in shown) == ("30 weighted topics, by RR" in shown) == weighted
+    assert ("Weighted mean over 30 topics" in shown) == weighted
+    assert ("tied for first" in shown) != weighted
+    if weighted:
+        assert (data["t"], data["pairWords"][:12]) == (None, "With weights")
+        np.testing.assert_allclose(data["weights"], [*options["weights"].values()], atol=6e-7)
+        weights_of = re.findall(r"\|weights:(\w+)\|seed:3</code>", text)
+        assert [len(one) for one in weights_of] == [8, 16]
+        assert weights_of[1] == weights_hash(options["weights"], map(float, options["weights"].values()))
+        return
+    assert data["pairWords"].startswith("The interval is that of the paired t test")
+    ranks = ir_graded.meta.ranks(scores, "RR", alpha=0.1, rng=3)
+    ends = zip(*(data["ranks"][name] for name in ("low", "high", "first")), strict=True)
+    expected = zip(ranks.rank_low, ranks.rank_high, ranks.tied_first, strict=True)
+    assert dict(zip(data["runs"], ends, strict=True)) == dict(zip(ranks.run, expected, strict=True))
+    # The interval of a pair is computed on the page.
+    alone = ir_graded.meta.differences(scores, baseline, test="t", alpha=0.1, correction="none")
+    run = data["runs"].index(alone.run[0])
+    z = np.subtract(data["scores"][0][run], data["scores"][0][data["baseline"]])
+    half = data["t"] * z.std(ddof=1) / np.sqrt(z.size)
+    assert (z.mean() - half, z.mean() + half) == pytest.approx((alone.low[0], alone.high[0]), abs=1e-5)
 
 
 @pytest.mark.slow

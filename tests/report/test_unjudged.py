@@ -3,7 +3,6 @@
 import ir_measures
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from helpers import covid_sample
 
@@ -56,26 +55,6 @@ def rows(data, value):
         [(topic, doc, number) for topic, docs in data.items() for doc, number in docs.items()],
         columns=["query_id", "doc_id", value],
     )
-
-
-def test_all_forms_give_equal_shares(tmp_path):
-    qrels_file, run_file = tmp_path / "qrels.txt", tmp_path / "one.run"
-    qrels_file.write_text("".join(f"{t} 0 {d} {v}\n" for t, ds in QRELS.items() for d, v in ds.items()))
-    run_file.write_text("".join(f"{t} Q0 {d} 1 {v} x\n" for t, ds in RUN.items() for d, v in ds.items()))
-    qrels, run = rows(QRELS, "relevance"), rows(RUN, "score")
-    expected = ir_graded.unjudged(QRELS, RUN)
-    forms = [
-        (qrels, run),
-        (pl.from_pandas(qrels), pl.from_pandas(run)),
-        (pl.from_pandas(qrels).to_arrow(), pl.from_pandas(run).to_arrow()),
-        (qrels.itertuples(), run.itertuples()),
-        (qrels_file, run_file),
-        (str(qrels_file), [str(run_file)]),
-    ]
-    for qrels_form, run_form in forms:
-        found = ir_graded.unjudged(qrels_form, run_form)
-        np.testing.assert_array_equal(found.topic_share, expected.topic_share)
-        np.testing.assert_array_equal(found.by_rank, expected.by_rank)
 
 
 def test_passages_count_by_article():
