@@ -33,6 +33,14 @@ def frame(kind, rows):
     return pd.DataFrame(rows, columns=names(kind))
 
 
+def qrels_of(*rows):
+    return frame("qrels", rows)
+
+
+def run_of(*rows):
+    return frame("run", rows)
+
+
 def one_topic(articles):
     """Return rows of topic 1, from ``(doc_id, value, 'start:length start:length ...')``."""
     return [

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 from matplotlib.figure import Figure
+from passages.passage_cases import qrels_of, run_of
 
 import ir_graded
 from ir_graded.core.facets import SPAN
@@ -27,14 +28,6 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 #: The colours of Okabe and Ito (2008).
 OKABE_ITO = {"#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7"}
-
-
-def qrels_of(*rows):
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "start", "length"])
-
-
-def run_of(*rows):
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score", "start", "length"])
 
 
 QRELS = qrels_of(
@@ -333,6 +326,29 @@ def test_the_lanes_show_the_spans(name):
 def test_the_title_has_names_and_scores():
     title = strip(beta=0.25).plot().axes[0].get_title()
     assert title == "topic 1, article a, rank 2\nP 0.300, R 0.375, F(beta=0.25) 0.304"
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
+
+
+def titled(doc_id):
+    strip = Strip("7", doc_id, 3, ((0, 9),), ((5, 9),), ((5, 9),), 9, P=1.0, R=4 / 9, F=8 / 13)
+    title = strip.plot().axes[0].get_title()
+    first, second = re.findall("<text[^>]*>([^<]*)</text>", strip._repr_html_())[:2]
+    assert title == f"{first}\n{second}"
+    assert str(strip).startswith(f"topic 7, article {doc_id}, rank 3: P 1.0000")
+    return title
+
+
+@pytest.mark.parametrize("length", [1, 31, 32])
+def test_an_id_of_up_to_32_characters_is_whole_in_the_title(length):
+    assert (
+        titled(LETTERS[:length]) == f"topic 7, article {LETTERS[:length]}, rank 3\nP 1.000, R 0.444, F 0.615"
+    )
+
+
+def test_a_longer_id_is_shortened_in_the_middle():
+    assert titled(LETTERS).startswith("topic 7, article abcdefghijklmno…uvwxyzABCDEFGHIJ, rank 3\n")
 
 
 @pytest.mark.slow
