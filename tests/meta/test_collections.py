@@ -204,14 +204,6 @@ def test_equal_differences_are_rejected():
         meta.across_collections(scores, 0)
 
 
-def test_a_result_names_its_options():
-    rng = np.random.default_rng(0)
-    scores = {name: {"Q": pd.DataFrame(rng.random((5, 2)), columns=["old", "new"])} for name in "ab"}
-    options = {"effect": "gz", "method": "dl", "alpha": 0.1, "n_resamples": 20}
-    found = meta.across_collections(scores, "old", **options)
-    assert {name: getattr(found, name) for name in ("baseline", *options)} == {"baseline": "old", **options}
-
-
 def test_unknown_baseline_is_rejected():
     rng = np.random.default_rng(0)
     scores = {name: {"Q": pd.DataFrame(rng.random((5, 2)), columns=["old", "new"])} for name in "ab"}

@@ -174,11 +174,6 @@ def test_a_pair_has_the_order_of_all_topics_on_each_slice():
     assert result.difference.tolist() == pytest.approx([2.2 / 6, -0.2])
 
 
-def test_multtest_gives_the_same_corrected_values():
-    # R 4, multtest::mt.maxT(test="pairt", B=0) of the worked example, 2^8 sign patterns: .015625 .296875 .5
-    np.testing.assert_allclose(found().p_corrected, [0.015625, 0.296875, 0.5], rtol=1e-12)
-
-
 def random_case(rng):
     """Return scores on a lattice with zeros and ties, and weights of the topics."""
     topics, runs = int(rng.integers(2, 9)), int(rng.integers(2, 6))
@@ -210,6 +205,8 @@ def compare_with_brute_force(cases, seed):
         if given is None:
             ranks = [reference.signed_ranks(row) for row in z]
             other = quiet(scores, 0, alternative=alternative, test="wilcoxon")
+            single = [reference.single_p(row, weights, alternative) for row in ranks]
+            np.testing.assert_allclose(other.p, single, rtol=1e-12)
             np.testing.assert_allclose(
                 other.p_corrected, reference.max_t(ranks, weights, alternative), rtol=1e-12
             )
@@ -288,20 +285,6 @@ def test_wilcoxon_rejects_weights():
 def test_max_t_needs_replicates():
     with pytest.raises(ParameterError, match="use 'holm'"):
         found(test="t", correction="max-t")
-
-
-def test_wilcoxon_equals_the_permutation_test_of_scipy():
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        z = rng.integers(-3, 4, 7) / 10
-        if not z.any():
-            continue
-        ranks = np.array(reference.signed_ranks(z.tolist()))
-        expected = stats.permutation_test(
-            (ranks,), np.sum, permutation_type="samples", n_resamples=np.inf, alternative="two-sided"
-        ).pvalue
-        result = quiet(np.stack([0 * z + 0.5, z + 0.5], axis=1), 0, test="wilcoxon")
-        assert result.p[0] == pytest.approx(expected)
 
 
 def test_student_equals_scipy():
@@ -471,12 +454,9 @@ def test_printed_table_shows_the_conclusions():
     assert "dz_low" not in text
 
 
-def test_holm_equals_values_by_hand_and_statsmodels():
+def test_holm_equals_values_by_hand():
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.6, 0.7])).tolist() == [1, 1]
-    multitest = pytest.importorskip("statsmodels.stats.multitest")
-    p = np.random.default_rng(0).random(40) ** 3
-    assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1])
 
 
 def scores_of(z, *more):
@@ -538,19 +518,8 @@ def test_wrong_slices_are_errors(slices, message):
         found(slices=slices)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": 0}, "alpha=0 must be a number between 0 and 1"),
-        ({"tolerance": -0.1}, "tolerance=-0.1 must be a finite number >= 0"),
-        ({"test": "sign"}, "test='sign' must be one of 'bootstrap', 't', 'randomisation'"),
-        ({"correction": "sidak"}, "correction='sidak' must be one of 'max-t', 'holm'"),
-        ({"family": "slice"}, "family='slice' must be one of 'measure', 'all'"),
-        ({"alternative": "worse"}, "alternative='worse' must be one of 'two-sided'"),
-        ({"n_resamples": 0}, "n_resamples=0 must be"),
-        ({"baseline": "bb"}, "baseline='bb' must be one of 'b', 'x', 'y' .*; did you mean 'b'"),
-    ],
-)
-def test_wrong_options_are_errors(options, message):
-    with pytest.raises(ParameterError, match=f"^{message}"):
-        found(**options)
+def test_unknown_baseline_is_an_error():
+    with pytest.raises(
+        ParameterError, match=r"^baseline='bb' must be one of 'b', 'x', 'y' .*; did you mean 'b'"
+    ):
+        found(baseline="bb")

@@ -1,6 +1,5 @@
 """Bootstrap intervals of means, compared with plain loops over equal replicates."""
 
-import inspect
 import math
 from itertools import combinations
 
@@ -10,7 +9,7 @@ import pytest
 from helpers import covid_sample
 
 import ir_graded
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import InputError
 from ir_graded.meta import confidence_intervals, samples
 from ir_graded.meta.samples import topic_counts
 
@@ -53,26 +52,6 @@ def test_intervals_equal_a_plain_loop_over_the_replicates(level, n_resamples):
             assert found.high[at, number] == pytest.approx(quantile(means, (1 + level) / 2), abs=1e-12)
 
 
-def test_intervals_equal_scipys_percentile_bootstrap_in_distribution():
-    bootstrap = pytest.importorskip("scipy.stats").bootstrap
-    column = matrices(40)["Q"]["a"].to_numpy()
-    ours = confidence_intervals({"Q": matrices(40)["Q"]}, n_resamples=20_000)
-    seed = {"rng" if "rng" in inspect.signature(bootstrap).parameters else "random_state": 1}  # scipy < 1.15
-    theirs = bootstrap((column,), np.mean, n_resamples=20_000, method="percentile", **seed)
-    assert ours.low[0, 0] == pytest.approx(theirs.confidence_interval.low, abs=0.004)
-    assert ours.high[0, 0] == pytest.approx(theirs.confidence_interval.high, abs=0.004)
-
-
-def test_measures_and_systems_share_the_replicates():
-    scores = matrices()
-    both = confidence_intervals(scores, rng=1)
-    alone = confidence_intervals({"AP": scores["AP"][["c"]]}, rng=1)
-    assert both.low[1, 2] == pytest.approx(alone.low[0, 0], abs=1e-14)
-    assert both.high[1, 2] == pytest.approx(alone.high[0, 0], abs=1e-14)
-    assert not np.array_equal(both.low, confidence_intervals(scores, rng=2).low)
-    assert np.array_equal(both.low, confidence_intervals(scores, rng=1).low)
-
-
 def test_scores_of_evaluate_are_accepted_and_means_are_best_first():
     covid = covid_sample()
     runs = {name: covid.runs[name] for name in list(covid.runs)[:4]}
@@ -89,8 +68,6 @@ def test_equal_scores_have_an_interval_of_zero_width_and_one_system_is_enough():
     found = confidence_intervals({"Q": pd.DataFrame({"a": [0.1] * 3})}, n_resamples=20)
     assert found.low[0, 0] == found.high[0, 0] == 0.1
     assert found.mean[0, 0] == pytest.approx(0.1, abs=1e-16)
-    with pytest.raises(ValueError, match="read-only"):
-        found.low[0, 0] = 1
 
 
 def test_intervals_stay_within_the_scores():
@@ -100,21 +77,6 @@ def test_intervals_stay_within_the_scores():
     assert (found.low[0] >= scores.min(axis=0)).all()
     assert (found.high[0] <= scores.max(axis=0)).all()
     assert (found.high[0] == scores.max(axis=0)).any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"confidence": 1}, "confidence=1 must be a number between 0 and 1"),
-        ({"confidence": float("nan")}, "confidence=nan must be"),
-        ({"confidence": "0.9"}, "confidence='0.9' must be"),
-        ({"n_resamples": 0}, "n_resamples=0 must be a whole number >= 1"),
-        ({"rng": -1}, "rng=-1 must be"),
-    ],
-)
-def test_wrong_options_are_named(options, message):
-    with pytest.raises(ParameterError, match=message):
-        confidence_intervals(matrices(), **options)
 
 
 def test_wrong_scores_are_named():

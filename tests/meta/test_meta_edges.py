@@ -1,6 +1,5 @@
 """Edge cases of scores: nearly identical systems, intervals at the smallest score, means not above 0."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,37 +7,11 @@ import pandas as pd
 import pytest
 
 from ir_graded import meta
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import InputError
 from ir_graded.meta.discriminative import _smallest_sufficient
-from ir_graded.meta.paired_tests import TESTS_OF_PAIRS, _replicate_at_place
+from ir_graded.meta.paired_tests import _replicate_at_place
 from ir_graded.meta.significance import _signed_bounds
 from ir_graded.meta.studentised import Workspace
-
-
-@pytest.mark.parametrize("test", TESTS_OF_PAIRS)
-def test_systems_that_differ_by_rounding_are_identical(test):
-    same = np.linspace(0.1, 0.9, 6)
-    scores = pd.DataFrame({"one": same, "other": same + np.array([1, 2, 3, 1, 2, 3]) * 2**-53})
-    found = meta.discriminative_power(scores, test=test, n_resamples=200)
-    assert found.asl.tolist() == [1.0]
-    assert found.power == 0
-
-
-def test_intervals_stay_within_the_scores_of_each_system():
-    rng = np.random.default_rng(0)
-    low, high = np.sort(rng.random((2, 300)), axis=0)
-    scores = {"Q": np.array([low, high]), "AP": np.array([high, low]) - 3}
-    found = meta.confidence_intervals(scores, confidence=0.99, n_resamples=60)
-    np.testing.assert_array_equal(found.low, [low, low - 3])
-    np.testing.assert_array_equal(found.high, [high, high - 3])
-
-
-@pytest.mark.parametrize("shift", [0.0, -1e-9, -0.5])
-def test_means_below_0_have_no_margin(shift):
-    scores = pd.DataFrame({"better": [shift, shift], "worse": [shift - 1e-6, shift - 1e-6]})
-    found = meta.stability(scores, fuzziness=[0, 0.5, 0.99], n_resamples=10)
-    assert found.proportion_of_ties.tolist() == [0, 0, 0]
-    assert found.minority_rate.tolist() == [0, 0, 0]
 
 
 def test_a_tuple_as_a_system_name_stays_one_name():
@@ -59,13 +32,6 @@ def test_an_asl_of_alpha_is_not_significant(method):
     assert method(scores, n_resamples=50, alpha=asl[0]).to_frame()["significant"].tolist() == [False]
     above = np.nextafter(asl[0], 1)
     assert method(scores, n_resamples=50, alpha=above).to_frame()["significant"].tolist() == [True]
-
-
-def test_the_power_counts_asl_below_alpha():
-    scores = pd.DataFrame(np.random.default_rng(2).random((6, 2)), columns=["a", "b"])
-    found = meta.discriminative_power(scores, n_resamples=50)
-    assert not replace(found, alpha=found.asl.iloc[0]).to_frame()["significant"].any()
-    assert meta.discriminative_power(scores, n_resamples=50, alpha=found.asl.iloc[0]).power == 0
 
 
 def test_statistics_are_equal_within_1e_12_of_their_size_and_of_1():
@@ -97,8 +63,7 @@ def test_names_of_several_types_are_distinguished():
 
 def test_the_result_of_significance_has_labelled_tables():
     scores = pd.DataFrame({"poor": [0.1, 0.3, 0.2], "good": [0.5, 0.6, 0.9]})
-    found = meta.significance(scores, alternative="two-sided", alpha=0.2, n_resamples=30)
-    assert (found.alternative, found.alpha, found.n_resamples) == ("two-sided", 0.2, 30)
+    found = meta.significance(scores, n_resamples=30)
     assert (found.means.name, found.means.index.tolist()) == ("mean", ["good", "poor"])
     for table in (found.asl, found.significant):
         assert table.index.tolist() == table.columns.tolist() == ["good", "poor"]
@@ -160,15 +125,3 @@ def test_of_equal_statistics_the_larger_sum_comes_first(statistics, sums, order)
 def test_the_required_difference_has_only_significant_pairs_above_it(sizes, significant, smallest):
     found = _smallest_sufficient(np.array(sizes), np.array(significant))
     np.testing.assert_array_equal(found, smallest)
-
-
-def test_an_unknown_choice_is_named():
-    for method, name, words in [
-        (meta.swap, "resample", "'bootstrap', 'disjoint'"),
-        (meta.significance, "alternative", "'greater', 'two-sided'"),
-        (meta.discriminative_power, "test", "'bootstrap', 't', 'randomisation', 'tukey_hsd'"),
-    ]:
-        for wrong in ("less", None, 1):
-            with pytest.raises(ParameterError) as caught:
-                method([[1, 2], [3, 4]], **{name: wrong})
-            assert str(caught.value) == f"{name}={wrong!r} must be one of {words}"

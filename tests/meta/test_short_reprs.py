@@ -1,4 +1,4 @@
-"""Results that hold arrays print in one line."""
+"""Results are printed in short, and cannot be modified."""
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ import ir_graded
 from ir_graded import meta, passages
 from ir_graded._utils.results import short
 
+pytestmark = pytest.mark.filterwarnings("ignore:Differences of model='bins':ir_graded.CoverageWarning")
 RNG = np.random.default_rng(3)
 MATRIX = RNG.random((40, 6))
 QRELS = {f"t{topic}": {f"d{doc}": doc % 3 for doc in range(12)} for topic in range(12)}
@@ -20,15 +21,32 @@ RUNS = {
     for name in ("one", "two", "three")
 }
 SPANS = pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": 1, "start": 0, "length": 5})
+SAMPLED = [(topic, doc, level, 0.5) for topic, docs in QRELS.items() for doc, level in docs.items()]
+SAMPLED = pd.DataFrame(SAMPLED, columns=["query_id", "doc_id", "relevance", "iprob"])
+
+
+def intervals():
+    return ir_graded.score_intervals("nDCG@10", QRELS, RUNS, n_samples=5)
+
+
 RESULTS = {
     "ScoreBounds": lambda: ir_graded.score_bounds("gRBP P@5", QRELS, RUNS),
-    "ScoreIntervals": lambda: ir_graded.score_intervals("nDCG@10", QRELS, RUNS, n_samples=5),
+    "ScoreIntervals": intervals,
+    "IntervalDifferences": lambda: intervals().differences(),
+    "ScoreEstimates": lambda: ir_graded.score_estimates("AP", SAMPLED, RUNS),
+    "EstimateDifference": lambda: ir_graded.score_estimates("AP", SAMPLED, RUNS).difference("one", "two"),
     "Unjudged": lambda: ir_graded.unjudged(QRELS, RUNS),
     "JudgmentComparison": lambda: ir_graded.compare_judgments(QRELS, OTHERS, "Q AP", RUNS, n_resamples=9),
     "Agreement": lambda: ir_graded.compare_judgments(QRELS, OTHERS, n_resamples=9).agreement,
     "SpanAgreement": lambda: ir_graded.compare_judgments(SPANS, SPANS, n_resamples=9).spans,
     "Quotes": lambda: passages.find_quotes({"a": "x\ny"}, [{"query_id": "1", "quote": "x y"}]),
     "MeasureComparison": lambda: meta.compare_measures({"a": MATRIX, "b": MATRIX**2}, n_resamples=20),
+    "DiscriminativePower": lambda: meta.discriminative_power(MATRIX, n_resamples=20),
+    "SignificanceMatrix": lambda: meta.significance(MATRIX, n_resamples=20),
+    "Stability": lambda: meta.stability(MATRIX, n_resamples=20),
+    "Swap": lambda: meta.swap(MATRIX, n_resamples=20),
+    "RankCorrelations": lambda: meta.rank_correlations({"a": MATRIX, "b": MATRIX**2}, reference="a"),
+    "Ranks": lambda: meta.ranks({"a": MATRIX}, n_resamples=1000),
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
     "Differences": lambda: ir_graded.compare_runs("Q AP", QRELS, "one", RUNS, test="t"),
     "EffectSizes": lambda: meta.effect_sizes(MATRIX),
@@ -38,29 +56,43 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_result_prints_in_a_line(name):
-    text = repr(RESULTS[name]())
-    assert text.startswith(f"{name}(")
+@pytest.fixture(params=RESULTS)
+def result(request):
+    found = RESULTS[request.param]()
+    assert type(found).__name__ == request.param
+    return found
+
+
+def test_a_result_prints_in_a_line(result):
+    text = repr(result)
+    assert text.startswith(f"{type(result).__name__}(")
     assert "\n" not in text
     assert "array(" not in text
     assert len(text) < 700
 
 
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_printed_result_is_a_table_of_a_few_lines(name):
-    found = RESULTS[name]()
-    text = str(found)
-    assert text.startswith(f"{name}(")
+def test_a_printed_result_is_a_table_of_a_few_lines(result):
+    text = str(result)
+    assert text.startswith(f"{type(result).__name__}(")
     assert 2 <= text.count("\n") <= 40
     assert max(map(len, text.splitlines())) < 130
-    assert "<table" in found._repr_html_()
+    assert "<table" in result._repr_html_()
 
 
-@pytest.mark.parametrize("name", RESULTS)
-def test_arrays_of_a_result_are_read_only(name):
-    arrays = [value for value in vars(RESULTS[name]()).values() if isinstance(value, np.ndarray)]
-    assert not any(array.flags.writeable for array in arrays)
+# Quotes holds tables that users save.
+@pytest.mark.parametrize("result", sorted(RESULTS.keys() - {"Quotes"}), indirect=True)
+def test_a_result_cannot_be_modified_and_its_tables_are_copies(result):
+    for name, value in vars(result).items():
+        if isinstance(value, (np.ndarray, pd.Series, pd.DataFrame)):
+            places, first = getattr(value, "iloc", value), (0,) * value.ndim
+            with pytest.raises(ValueError, match="read-only"):
+                places[first] = places[first]
+        with pytest.raises(AttributeError):
+            setattr(result, name, value)
+    table = result.to_frame()
+    column = table.columns.get_loc(table.select_dtypes("number").columns[0])
+    table.iloc[0, column] = 999
+    assert result.to_frame().iloc[0, column] != 999
 
 
 def test_values_are_shown_by_their_size_where_they_are_long():

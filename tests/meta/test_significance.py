@@ -1,37 +1,16 @@
 """Significance matrices compared with plain references, invariants and edge cases."""
 
 import math
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
 from reference import meta_power as plain
 
 from ir_graded.errors import InputError
-from ir_graded.meta import studentised
 from ir_graded.meta.discriminative import discriminative_power
-from ir_graded.meta.samples import topic_counts
 from ir_graded.meta.significance import significance
-
-B = 60
-
-
-def matrix(kind, topics, systems, seed):
-    rng = np.random.default_rng(seed)
-    if kind == "continuous":
-        return rng.normal(0, 0.5, (topics, systems)) + rng.normal(0, 0.4, systems)
-    if kind == "tied":
-        return rng.integers(0, 6, (topics, systems)) / 5
-    scores = rng.choice([0.1, 0.37, 0.9], (topics, systems))
-    return np.where(rng.random((topics, systems)) < 0.15, scores, 0.3)
-
-
-CASES = [
-    ("continuous", 12, 6, 0), ("tied", 2, 5, 1), ("tied", 3, 6, 2), ("tied", 12, 6, 3), ("sparse", 10, 6, 4),
-    ("sparse", 25, 5, 5),
-]  # fmt: skip
+from tests.meta.test_power import MATRICES, B, continuous, counts_of
 
 
 def by_mean(values):
@@ -40,12 +19,11 @@ def by_mean(values):
     return sorted(range(len(means)), key=lambda system: -means[system])
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
-def test_asl_equals_the_plain_loops(case, alternative):
-    values = matrix(*case)
-    numbers = plain.exact(values)
-    counts = topic_counts(np.random.default_rng(3), len(values), B)
+def test_asl_equals_the_plain_loops(name, alternative):
+    values = MATRICES[name]
+    numbers, counts = plain.exact(values), counts_of(values)
     asl_of = {"greater": plain.one_sided_asl, "two-sided": plain.two_sided_asl}[alternative]
     found = significance(values, alternative=alternative, n_resamples=B, rng=3, alpha=0.1)
     order = by_mean(values)
@@ -97,41 +75,8 @@ def test_rejections_when_systems_do_not_differ():
     assert abs(np.mean(rejected) - 0.05) < 3.5 * math.sqrt(0.05 * 0.95 / sets)
 
 
-@pytest.mark.parametrize("alternative", ["greater", "two-sided"])
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_memory_and_threads_change_nothing(monkeypatch, case, alternative):
-    values = matrix(*case)
-    found = significance(values, alternative=alternative, n_resamples=B)
-    for memory, threads in ((1e-9, 1), (64, 5)):
-        monkeypatch.setattr(studentised, "processors", lambda threads=threads: threads)
-        monkeypatch.setattr(studentised, "_PAIRS_A_BLOCK", 4)
-        other = significance(values, alternative=alternative, n_resamples=B, memory_mib=memory)
-        pd.testing.assert_frame_equal(found.asl, other.asl, check_exact=True)
-
-
-@pytest.mark.slow
-@given(
-    values=st.lists(st.lists(st.integers(0, 20), min_size=4, max_size=4), min_size=2, max_size=6),
-    random=st.randoms(use_true_random=False),
-)
-def test_order_of_systems_changes_nothing(values, random):
-    frame = pd.DataFrame(values, columns=list("abcd")) / 20
-    mixed = random.sample(list(frame), 4)
-    found, other = significance(frame, n_resamples=40), significance(frame[mixed], n_resamples=40)
-    assert other.asl.loc[list("abcd"), list("abcd")].equals(found.asl.loc[list("abcd"), list("abcd")])
-
-
-def test_no_warnings_and_no_nan():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for values in [*(matrix(*case) for case in CASES), np.zeros((4, 3)), np.full((2, 2), 7.0)]:
-            for alternative in ("greater", "two-sided"):
-                found = significance(values, alternative=alternative, n_resamples=20)
-                assert ((found.asl >= 0) & (found.asl <= 1)).all(axis=None)
-
-
 def test_the_frame_has_one_row_for_each_pair_of_systems():
-    frame = pd.DataFrame(matrix("continuous", 20, 4, 0), columns=list("abcd"))
+    frame = pd.DataFrame(continuous(20, 4), columns=list("abcd"))
     found = significance(frame, n_resamples=B)
     rows = found.to_frame()
     assert list(rows) == ["run_a", "run_b", "difference", "asl", "significant"]
@@ -141,8 +86,6 @@ def test_the_frame_has_one_row_for_each_pair_of_systems():
     for row in rows.itertuples():
         assert row.asl == found.asl.loc[row.run_a, row.run_b]
         assert row.difference == pytest.approx(frame[row.run_a].mean() - frame[row.run_b].mean())
-    with pytest.raises(AttributeError):
-        found.alpha = 0.5
 
 
 LABELLED = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.5, 0.6, 0.5, 0.9], "c": [0.2, 0.2, 0.3, 0.4]})

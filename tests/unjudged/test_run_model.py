@@ -292,8 +292,6 @@ def test_differences_are_those_of_the_samples(model):
             assert row.settled == (abs(mean) > width)
     assert 0 < table["settled"].mean() < 1
     assert str(got).startswith("IntervalDifferences(confidence=0.95, n_samples=30)\n")
-    with pytest.raises(ValueError, match="read-only"):
-        got.low[0] = 1.0
 
 
 @pytest.mark.slow
@@ -330,10 +328,8 @@ def test_one_run_has_no_differences():
 
 
 @pytest.mark.slow
-def test_wrong_models_few_labels_and_few_runs():
+def test_few_labels_are_rejected():
     qrels, runs = hidden(runs=10)
-    with pytest.raises(ir_graded.ParameterError, match="model='x' must be one of 'bins', 'runs'"):
-        ir_graded.score_intervals("P@5", qrels, runs, model="x")
     few = {t: dict(list(docs.items())[:3]) for t, docs in qrels.items()}
     with pytest.raises(ir_graded.InputError, match=r"needs 200 judged documents .*, and there are \d\d;"):
         ir_graded.score_intervals("P@5", few, runs, model="runs")
