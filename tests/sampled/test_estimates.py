@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from helpers import covid_sample
 from reference.estimates import Estimate, Judged, variance, weights
+from sampled import sampled_cases as cases
 
 import ir_graded
-from ir_graded.evaluation import estimates
+from ir_graded.evaluation import estimates as module
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures.classic import scorer_of
 
@@ -27,14 +28,7 @@ def frame(rows, *further):
     return pd.DataFrame(rows, columns=[*COLUMNS, *further])
 
 
-STRATA = frame(
-    [
-        *(("1", doc, level, "1") for doc, level in (("d1", 2), ("d2", 0), ("d3", -1))),
-        *(("1", f"d{n}", level, "2") for n, level in enumerate((1, -1, 0, -1, 1), 4)),
-    ],
-    "stratum",
-)
-STRATA_RUN = {"1": run_of(*["d4", "d1", "x1", "d5", "d2", "d6", "d3"])}
+STRATA, STRATA_RUN = cases.frame(cases.A), cases.run_of(cases.RANKING_A)
 PRELS = frame(
     [("1", *row) for row in (("a", 1, 1, 1), ("b", 2, 1, 0.5), ("c", 0, 1, 0.2), ("d", 1, 1, 0.5))]
     + [("1", "e", 1, 1, 0.2)],
@@ -52,20 +46,34 @@ def estimated(measures, qrels, run, **options):
 # ---------------------------------------------------------------------------------------- worked examples
 
 
-def test_worked_example_of_strata():
-    estimate, se = estimated(MEASURES, STRATA, STRATA_RUN)
-    expected = [0.758620689655, 0.587251828631, 0.847600798968, 1.032805673508, 1.055555555556]
-    of_strata = [0.347121200603, 0.233317776548, 0.236424501423, 0.342140577110, 0.454741820660]
-    np.testing.assert_allclose(estimate, expected, rtol=0, atol=5e-13)
-    np.testing.assert_allclose(se, of_strata, rtol=0, atol=5e-13)
-
-
-def test_worked_example_of_inclusion_probabilities():
-    estimate, se = estimated(MEASURES, PRELS, PRELS_RUN)
-    expected = [0.46, 0.466666666667, 0.854112062744, 1.196216921832, 1]
-    poisson = [0.277596029430, 0.269145882697, 0.332188016420, 0.468140649340, 0.471404520791]
-    np.testing.assert_allclose(estimate, expected, rtol=0, atol=5e-13)
-    np.testing.assert_allclose(se, poisson, rtol=0, atol=5e-13)
+@pytest.mark.parametrize(
+    ("qrels", "run", "estimates", "errors"),
+    [
+        (
+            STRATA,
+            STRATA_RUN,
+            [0.758620689655, 0.587251828631, 0.847600798968, 1.032805673508, 1.055555555556],
+            [0.347121200603, 0.233317776548, 0.236424501423, 0.342140577110, 0.454741820660],
+        ),
+        (
+            PRELS,
+            PRELS_RUN,
+            [0.46, 0.466666666667, 0.854112062744, 1.196216921832, 1],
+            [0.277596029430, 0.269145882697, 0.332188016420, 0.468140649340, 0.471404520791],
+        ),
+        # With probabilities of 1, estimates are the measures.
+        (
+            PRELS.assign(iprob=1),
+            PRELS_RUN,
+            [0.566666666667, 0.603571428571, 0.810547981622, 0.798484858099, 0.666666666667],
+            [0] * 5,
+        ),
+    ],
+)
+def test_worked_examples_have_their_estimates_and_standard_errors(qrels, run, estimates, errors):
+    estimate, se = estimated(MEASURES, qrels, run)
+    np.testing.assert_allclose(estimate, estimates, rtol=0, atol=5e-13)
+    np.testing.assert_allclose(se, errors, rtol=0, atol=5e-13)
 
 
 def test_documents_chosen_by_both_methods_are_certain():
@@ -82,13 +90,6 @@ def test_documents_chosen_by_both_methods_are_certain():
 @pytest.mark.parametrize("method", [1, 3, 4])
 def test_documents_of_other_methods_are_sampled(method):
     assert estimated(["AP"], PRELS.assign(method=method), PRELS_RUN)[0] == pytest.approx(0.46, abs=5e-13)
-
-
-def test_with_probabilities_of_1_estimates_are_the_measures():
-    estimate, se = estimated(MEASURES, PRELS.assign(iprob=1), PRELS_RUN)
-    expected = [0.566666666667, 0.603571428571, 0.810547981622, 0.798484858099, 0.666666666667]
-    np.testing.assert_allclose(estimate, expected, rtol=0, atol=5e-13)
-    assert (se == 0).all()
 
 
 ALL = [
@@ -212,9 +213,9 @@ def test_influences_are_the_derivatives_by_the_weights(seed):
     for measure in map(ir_measures.parse_measure, CASES):
         scorer = scorer_of(measure)
 
-        def found(w, scorer=scorer, kind=estimates.KINDS[measure.NAME]):
+        def found(w, scorer=scorer, kind=module.KINDS[measure.NAME]):
             estimator = kind(scorer, judgments.levels, w)
-            return estimator.of_run(estimates.Views(judgments.levels, judged))
+            return estimator.of_run(module.Views(judgments.levels, judged))
 
         _, influence = found(of_docs)
         for at in np.flatnonzero(of_docs):

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers import error_message, run_command
+from ir_datasets.formats.trec import TrecPrel
 
 import ir_graded
 from ir_graded import InputError, ParameterError
@@ -36,47 +37,27 @@ def estimates_of(qrels, run=RUN, **options):
     return found.to_frame().drop(columns="run")
 
 
+def parquet(folder):
+    FRAME.to_parquet(folder / "qrels.parquet")
+    return folder / "qrels.parquet"
+
+
 FORMS = {
-    "frame": FRAME,
-    "frame with object columns": FRAME.astype(object),
-    "Polars": pl.DataFrame(ROWS),
-    "Arrow": pa.Table.from_pandas(FRAME),
-    "named tuples": ROWS,
-    "list of dicts": [row._asdict() for row in ROWS],
-    "PyTerrier's names": FRAME.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"}),
+    "frame with object columns": lambda _: FRAME.astype(object),
+    "Polars": lambda _: pl.DataFrame(ROWS),
+    "Arrow": lambda _: pa.Table.from_pandas(FRAME),
+    "named tuples": lambda _: ROWS,
+    "named tuples, once": lambda _: iter(ROWS),
+    "ir_datasets": lambda _: [TrecPrel(*row) for row in ROWS],
+    "list of dicts": lambda _: [row._asdict() for row in ROWS],
+    "PyTerrier's names": lambda _: FRAME.set_axis(["qid", "docno", "label", "method", "iprob"], axis=1),
+    "Parquet": parquet,
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_forms_of_qrels_give_the_same_estimates(form):
-    pd.testing.assert_frame_equal(estimates_of(FORMS[form]), estimates_of(FRAME))
-
-
-def test_an_iterator_of_named_tuples_is_read_once():
-    pd.testing.assert_frame_equal(estimates_of(iter(ROWS)), estimates_of(FRAME))
-
-
-def test_named_tuples_of_ir_datasets_are_read():
-    prel = pytest.importorskip("ir_datasets").formats.TrecPrel
-    pd.testing.assert_frame_equal(estimates_of([prel(*row) for row in ROWS]), estimates_of(FRAME))
-
-
-def test_a_parquet_file_is_read(tmp_path):
-    FRAME.to_parquet(tmp_path / "qrels.parquet")
-    pd.testing.assert_frame_equal(estimates_of(tmp_path / "qrels.parquet"), estimates_of(FRAME))
-
-
-@pytest.mark.parametrize("form", ["frame", "Polars", "tuples", "file"])
-def test_forms_of_runs_give_the_same_estimates(form, tmp_path):
-    run = {
-        "frame": lambda: RUN_FRAME,
-        "Polars": lambda: pl.DataFrame(RUN_FRAME),
-        "tuples": lambda: (ir_measures.ScoredDoc(*row) for row in RUN_FRAME.itertuples(index=False)),
-        "file": lambda: tmp_path / "run.txt",
-    }[form]
-    lines = (f"{t} Q0 {doc} 0 {score} tag\n" for t, doc, score in RUN_FRAME.itertuples(index=False))
-    (tmp_path / "run.txt").write_text("".join(lines), encoding="utf-8")
-    pd.testing.assert_frame_equal(estimates_of(FRAME, run()), estimates_of(FRAME))
+def test_forms_of_qrels_give_the_same_estimates(form, tmp_path):
+    pd.testing.assert_frame_equal(estimates_of(FORMS[form](tmp_path)), estimates_of(FRAME))
 
 
 def test_several_runs_keep_their_names():
@@ -235,11 +216,10 @@ def test_empty_qrels_are_rejected():
 
 @pytest.fixture
 def files(tmp_path):
-    qrels, run = tmp_path / "qrels.parquet", tmp_path / "my.run"
-    FRAME.to_parquet(qrels)
+    run = tmp_path / "my.run"
     lines = (f"{t} Q0 {doc} 0 {score} tag\n" for t, doc, score in RUN_FRAME.itertuples(index=False))
     run.write_text("".join(lines), encoding="utf-8")
-    return qrels, run
+    return parquet(tmp_path), run
 
 
 COVERS = "se, low, high (95%): they cover the sampling of judgments only, not of topics.\n"
@@ -299,17 +279,6 @@ def test_a_file_of_prels_is_read_with_methods(tmp_path):
     pd.testing.assert_frame_equal(estimates_of(path), estimates_of(FRAME))
     pd.testing.assert_frame_equal(estimates_of(path, certain=()), estimates_of(FRAME, certain=()))
     assert not estimates_of(path).equals(estimates_of(path, certain=()))
-
-
-def test_a_file_of_strata_is_read(tmp_path):
-    path = tmp_path / "qrels-sampleval.txt"
-    rows = STRATA.assign(stratum=["1", "1", "1", "1", "1", "3", "3"]).drop(columns="iprob")
-    lines = [f"{row.query_id} 0 {row.doc_id} {row.stratum} {row.relevance}\n" for row in rows.itertuples()]
-    path.write_text("".join(lines), encoding="utf-8")
-    found = ir_graded.score_estimates(MEASURES[:2], path, RUN, certain=())
-    expected = ir_graded.score_estimates(MEASURES[:2], rows, RUN)
-    np.testing.assert_array_equal(found.estimate, expected.estimate)
-    np.testing.assert_array_equal(found.se, expected.se)
 
 
 def test_rows_without_probability_are_dropped_and_counted():

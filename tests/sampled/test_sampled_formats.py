@@ -244,11 +244,7 @@ def test_rows_of_prels_of_ir_datasets_are_dropped_alike(write):
     rows = [TrecPrel("10", "GX1-2", 0, 1, 0.25), TrecPrel("10", "GX1-3", 2, 0, 1.0)]
     rows += [TrecPrel("10", "x", -999, 1, 0.5), TrecPrel("11", "GX1-2", 1, 2, 0.5)]
     assert warned("AP", rows) == warned("AP", write(text, "q.txt")) == warned("AP", pd.DataFrame(rows))
-    assert rows_of_table(cases.quietly(ir_graded.read_qrels, write(text, "q.txt"))) == PREL_ROWS
-
-
-def rows_of_table(frame):
-    return list(frame.itertuples(index=False, name=None))
+    assert rows_of(write(text, "q.txt")) == PREL_ROWS
 
 
 def test_values_do_not_change(write):

@@ -36,14 +36,6 @@ def test_ir_measures_reads_strata_from_the_iteration():
     )
 
 
-def test_frames_of_pyterrier_have_strata_in_the_iteration():
-    qrels = pd.DataFrame(TUPLES).set_axis(["qid", "docno", "label", "iteration"], axis=1)
-    run = pd.DataFrame(
-        [("1", doc, score) for doc, score in RUN["1"].items()], columns=["qid", "docno", "score"]
-    )
-    assert cases.quiet_scores(OURS, qrels, run).reshape(-1).tolist() == [*expected().values()]
-
-
 def test_a_column_of_strata_comes_before_the_iteration():
     qrels = QRELS.assign(iteration="0")
     assert cases.quiet_scores(OURS, qrels, RUN).reshape(-1).tolist() == [*expected().values()]
@@ -72,17 +64,6 @@ def test_contributions_sum_to_the_score(measure):
         frame = found.to_frame()
         assert abs(frame["contribution"].sum() - found.score) <= 1e-12
         assert (frame["weight"] >= 1 - 1e-12).all()
-
-
-@pytest.mark.slow
-def test_two_runs_are_compared():
-    sample = ir_graded.sample()
-    baseline, run = [*sample.runs][:2]
-    runs = {name: sample.runs[name] for name in (baseline, run)}
-    path = cases.DATA / "sample.sampleval.txt.gz"
-    found = ir_graded.compare_runs(OURS, path, {baseline: runs[baseline]}, {run: runs[run]}).to_frame()
-    means = ir_graded.evaluate(OURS, path, runs).mean()
-    assert found["difference"].tolist() == pytest.approx((means.loc[run] - means.loc[baseline]).tolist())
 
 
 @pytest.mark.slow
@@ -156,28 +137,21 @@ def test_runs_without_documents_of_the_pool_score_0():
     assert (cases.quiet_scores(cases.MEASURES, {"1": {"a": 0, "b": -1}}, {"1": {"a": 1.0}}) == 0).all()
 
 
-def test_infap_warns_of_several_strata():
-    rows = pd.DataFrame(cases.A, columns=["doc_id", "stratum", "relevance"]).assign(query_id="1")
-    run = {"1": {"d1": 1.0}}
-    with pytest.warns(ir_graded.SampledJudgmentsWarning, match=r"infAP takes .* several strata: use xinfAP"):
-        ir_graded.evaluate("infAP", rows, run)
-    ir_graded.evaluate("infAP", rows.assign(stratum="1"), run)
+#: The strata with the inclusion probabilities that follow from them.
+BOTH = QRELS.assign(iprob=[2 / 3 if stratum == "1" else 3 / 5 for stratum in QRELS["stratum"]])
 
 
 def test_strata_probabilities_and_certain_methods_together_are_rejected():
-    rows = pd.DataFrame(cases.A, columns=["doc_id", "stratum", "relevance"]).assign(query_id="1", method=0)
-    rows["iprob"] = [2 / 3 if one == "1" else 3 / 5 for one in rows["stratum"]]
-    with pytest.raises(ir_graded.InputError, match="leave out one of the columns stratum, iprob and method"):
-        ir_graded.score_estimates("AP", rows, {"1": {"d1": 1.0}})
-    ir_graded.score_estimates("AP", rows, {"1": {"d1": 1.0}}, certain=())
+    rows, run = BOTH.assign(method=0), {"1": {"d1": 1.0}}
+    with pytest.raises(InputError, match="leave out one of the columns stratum, iprob and method"):
+        ir_graded.score_estimates("AP", rows, run)
+    ir_graded.score_estimates("AP", rows, run, certain=())
 
 
 def test_unjudged_documents_of_certain_methods_stay_in_their_stratum():
-    rows = pd.DataFrame(cases.A, columns=["doc_id", "stratum", "relevance"]).assign(query_id="1")
-    run = {"1": {doc: 9.0 - at for at, doc in enumerate(["d4", "d1", "x1", "d5", "d2", "d6", "d3"])}}
-    found = ir_graded.score_estimates(["AP", "P@3"], rows, run)
-    sure = rows.assign(method=[0 if level < 0 else 1 for level in rows["relevance"]])
-    assert ir_graded.score_estimates(["AP", "P@3"], sure, run).to_frame().equals(found.to_frame())
+    found = ir_graded.score_estimates(["AP", "P@3"], QRELS, RUN)
+    sure = QRELS.assign(method=(QRELS["relevance"] >= 0).astype(int))
+    assert ir_graded.score_estimates(["AP", "P@3"], sure, RUN).to_frame().equals(found.to_frame())
 
 
 def test_tiny_probabilities_are_rejected_and_many_gains_need_little_memory():
@@ -191,10 +165,8 @@ def test_tiny_probabilities_are_rejected_and_many_gains_need_little_memory():
 
 
 def test_only_judgments_are_counted():
-    rows = pd.DataFrame(cases.A, columns=["doc_id", "stratum", "relevance"]).assign(query_id="1")
-    rows["iprob"] = [2 / 3 if one == "1" else 3 / 5 for one in rows["stratum"]]
     with pytest.warns(ir_graded.SampledJudgmentsWarning, match=r"^5 of 5 judgments have"):
-        ir_graded.evaluate("AP", rows, {"1": {"d1": 1.0}})
+        ir_graded.evaluate("AP", BOTH, {"1": {"d1": 1.0}})
 
 
 def test_certain_documents_with_a_probability_cause_a_warning():
