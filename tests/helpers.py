@@ -1,6 +1,8 @@
 """Helpers of several test folders: tables in many forms, the command line, error messages."""
 
+import csv
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -80,6 +82,12 @@ def trec_lines(kind, rows):
 def covid_sample():
     """Return the bundled sample, read once; tests must not change it."""
     return ir_graded.sample()
+
+
+def rows_of_docs(path):
+    """Return the rows of a CSV table of the documentation, as dicts."""
+    with (Path(__file__).parents[1] / "docs" / path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 # ---------------------------------------------------------------------------------------------- errors

@@ -260,6 +260,7 @@ def test_difference_is_that_of_the_influences_on_the_same_sample():
     cases, runs = random_input(1)
     found = ir_graded.score_estimates(MEASURES, as_frame(cases), runs, confidence=0.9)
     difference = found.difference("one", "three")
+    assert difference.confidence == 0.9
     for at, measure in enumerate(MEASURES):
         total, squares = 0.0, 0.0
         for name, topic in cases.items():

@@ -1,15 +1,12 @@
 """Validation experiments: samples are drawn from complete judgments, and the page has bias and coverage."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from collections_data import needs_shared_data
+from helpers import rows_of_docs
 
 from benchmarks import estimates_coverage as coverage
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/trust/estimates.csv"
 #: Bias, root mean squared error, tau and coverage of earlier simulations with another program.
 EXPECTED = {
     ("uniform, 10%", "AP"): (-0.009, 0.029, 0.894, 0.85),
@@ -35,8 +32,7 @@ AS_COMPLETE = {
 
 
 def rows_of_page():
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        return {(row["design"], row["measure"]): row for row in csv.DictReader(file)}
+    return {(row["design"], row["measure"]): row for row in rows_of_docs("trust/estimates.csv")}
 
 
 def test_the_page_has_all_designs_and_measures():

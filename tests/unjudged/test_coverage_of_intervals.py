@@ -1,20 +1,11 @@
 """Validation experiments: judgments are hidden, and intervals should cover the true scores as documented."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from collections_data import needs_shared_data
+from helpers import rows_of_docs
 
 from benchmarks import interval_coverage as coverage
-
-GUIDE = Path(__file__).resolve().parents[2] / "docs/guide"
-
-
-def rows_of_guide(name):
-    with (GUIDE / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.release
@@ -34,7 +25,7 @@ def test_the_bundled_sample_has_the_coverage_in_the_guide(design):
     for name, (end, _) in coverage.TABLES.items():
         (row,) = [
             row
-            for row in rows_of_guide(name)
+            for row in rows_of_docs(f"guide/{name}")
             if (row["collection"], row["judgments hidden"]) == (coverage.COLLECTIONS["sample"][0], design)
         ]
         documented = np.array([row[measure].split(" / ") for measure in coverage.MEASURES], dtype=float).T
@@ -45,7 +36,7 @@ def test_the_bundled_sample_has_the_coverage_in_the_guide(design):
 
 def test_the_guide_has_the_coverage_of_all_collections():
     for name in coverage.TABLES:
-        rows = [(row["collection"], row["judgments hidden"]) for row in rows_of_guide(name)]
+        rows = [(row["collection"], row["judgments hidden"]) for row in rows_of_docs(f"guide/{name}")]
         titles = [title for title, _ in coverage.COLLECTIONS.values()]
         assert rows == [(title, design) for title in titles for design in coverage.DESIGNS][: len(rows)]
         assert len(rows) == 2 * len(titles) - 1

@@ -1,20 +1,11 @@
 """Validation experiments: few judgments in pool order tell runs apart as documented."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from collections_data import needs_shared_data
+from helpers import rows_of_docs
 
 from benchmarks import few_judgments as few
-
-PAGE = Path(__file__).resolve().parents[2] / "docs/trust"
-
-
-def rows_of_page(name):
-    with (PAGE / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_the_page_has_all_collections():
@@ -24,7 +15,7 @@ def test_the_page_has_all_collections():
         for number in labels
         for measure in few.MEASURES
     ]
-    rows = rows_of_page("run_model.csv")
+    rows = rows_of_docs("trust/run_model.csv")
     assert [(row["collection"], row["labels"], row["measure"]) for row in rows] == expected
 
 
@@ -39,7 +30,7 @@ def test_pool_order_goes_by_best_rank():
 def test_the_bundled_sample_has_the_figures_of_the_page():
     title, labels, _, _, read = few.COLLECTIONS["sample"]
     found = np.array(list(few.simulated(*read(), labels, 3))).mean(axis=0)
-    rows = [row for row in rows_of_page("run_model.csv") if row["collection"] == title]
+    rows = [row for row in rows_of_docs("trust/run_model.csv") if row["collection"] == title]
     documented = [[float(row[name]) for name in few.FIGURES] for row in rows]
     assert found.swapaxes(1, 2).reshape(-1, 4) == pytest.approx(np.array(documented), abs=0.06)
 

@@ -1,20 +1,16 @@
 """Orders of judging: each reveals all documents once, and the page has all collections and orders."""
 
-import csv
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import rows_of_docs
 
 from benchmarks import judging_orders as orders
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/trust/judging_orders.csv"
-
 
 def test_the_page_has_all_collections_and_orders():
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        rows = [tuple(row.values())[:3] for row in csv.DictReader(file)]
+    rows = [tuple(row.values())[:3] for row in rows_of_docs("trust/judging_orders.csv")]
     of_each = [("pool", scoring) for scoring in orders.SCORINGS]
     of_each += [(policy, "runs") for policy in orders.POLICIES if policy != "pool"]
     assert rows == [(title, *one) for title, _ in orders.COLLECTIONS.values() for one in of_each]
@@ -39,8 +35,7 @@ def test_each_order_reveals_all_documents_once(policy):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_pool_order_needs_the_labels_of_the_page():
-    with PAGE.open(encoding="utf-8", newline="") as file:
-        first = next(csv.DictReader(file))
+    first = rows_of_docs("trust/judging_orders.csv")[0]
     found = orders.labels_needed("sample", "pool", ("zero",))
     assert {m: found["zero", m] for m in orders.MEASURES} == {m: int(first[m]) for m in orders.MEASURES}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from helpers import assert_command_fails, covid_sample, error_message, run_command
+from helpers import assert_command_fails, covid_sample, error_message, rows_of, run_command, trec_lines
 from measures import measure_cases as cases
 from reference import ranked, run_model as plain
 
@@ -255,20 +255,6 @@ def test_result_depends_only_on_the_seed():
     assert not np.array_equal(ask(qrels, runs, 5).samples, expected.samples)
 
 
-@pytest.mark.usefixtures("few_labels")
-def test_coefficients_do_not_depend_on_any_order():
-    qrels, runs = random_input(3)
-    others = {t: dict(reversed(docs.items())) for t, docs in reversed(qrels.items())}
-    expected, found = (
-        model_of(q, r, 9)[1].steps for q, r in ((qrels, runs), (others, dict(reversed(runs.items()))))
-    )
-    assert all(
-        np.array_equal(a, b)
-        for one, other in zip(expected, found, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["bins", "runs"])
 def test_differences_are_those_of_the_samples(model):
@@ -367,9 +353,9 @@ def test_runs_without_unjudged_documents_need_no_labels():
 
 def files_of(folder, qrels, runs):
     """Write qrels and runs to files, and return their paths."""
-    (folder / "qrels.txt").write_text("".join(f"{t} 0 {d} {x}\n" for t, d, x in cases.run_rows(qrels)))
+    (folder / "qrels.txt").write_text(trec_lines("qrels", rows_of(qrels)))
     for name, run in runs.items():
-        (folder / name).write_text("".join(f"{t} Q0 {d} 0 {s} x\n" for t, d, s in cases.run_rows(run)))
+        (folder / name).write_text(trec_lines("run", rows_of(run)))
     return [folder / name for name in ("qrels.txt", *runs)]
 
 

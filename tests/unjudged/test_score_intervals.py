@@ -6,7 +6,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import covid_sample
+from helpers import covid_sample, dicts, frame, rows_of, trec_lines
 from measures import measure_cases as cases
 from reference import agreement, ranked, unjudged
 from reference.tie_cases import IDS
@@ -268,59 +268,24 @@ def test_result_depends_only_on_the_seed(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("any_bin")
-def test_form_and_order_of_the_input_make_no_difference():
-    qrels, runs = random_input(3)
-    expected = ir_graded.score_intervals(["Q@5", "AP@5"], qrels, runs, n_samples=20)
-    shuffled = {topic: dict(reversed(docs.items())) for topic, docs in qrels.items()}
-    frames = {name: cases.run_frame(cases.run_rows(run)) for name, run in runs.items()}
-    assert_same(ir_graded.score_intervals(["Q@5", "AP@5"], shuffled, frames, n_samples=20), expected)
-    once = {name: frame.itertuples() for name, frame in frames.items()}
-    assert_same(ir_graded.score_intervals(["Q@5", "AP@5"], qrels, once, n_samples=20), expected)
-    backwards = ir_graded.score_intervals(["Q@5", "AP@5"], qrels, dict(reversed(runs.items())), n_samples=20)
-    assert np.array_equal(backwards.low[:, ::-1], expected.low)
-
-
-def shuffled(rows, seed):
-    return random.Random(seed).sample(rows, len(rows))  # noqa: S311
-
-
-def nested(rows):
-    found = {}
-    for topic, doc_id, value in rows:
-        found.setdefault(topic, {})[doc_id] = value
-    return found
-
-
-def as_frame(value):
-    return lambda rows: pd.DataFrame(rows, columns=["query_id", "doc_id", value])
-
-
-def as_file(template, folder, names):
-    def written(rows):
-        path = folder / f"{next(names)}.txt"
-        path.write_text("".join(template.format(*row) for row in rows))
-        return path
-
-    return written
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("any_bin")
-@pytest.mark.parametrize("form", ["dict", "frame", "file"])
+@pytest.mark.parametrize("form", ["dict", "frame", "file", "once"])
 @pytest.mark.parametrize("seed", range(3))
-def test_order_of_rows_topics_and_runs_makes_no_difference(form, seed, tmp_path):
+def test_form_and_order_of_rows_topics_and_runs_make_no_difference(form, seed, tmp_path):
     qrels, runs = random_input(seed, topics=25)
     names = map(str, range(100))
-    write_qrels, write_run = {
-        "dict": (nested, nested),
-        "frame": (as_frame("relevance"), as_frame("score")),
-        "file": (
-            as_file("{0} 0 {1} {2}\n", tmp_path, names),
-            as_file("{0} Q0 {1} 0 {2} tag\n", tmp_path, names),
-        ),
-    }[form]
-    rows = cases.run_rows(qrels)
-    rows_of = {name: cases.run_rows(run) for name, run in runs.items()}
+
+    def file(kind, rows):
+        path = tmp_path / next(names)
+        path.write_text(trec_lines(kind, rows))
+        return path
+
+    def once(kind, rows):
+        return frame(kind, rows) if kind == "qrels" else frame(kind, rows).itertuples()
+
+    def shuffled(rows, order):
+        return random.Random(order).sample(rows, len(rows))  # noqa: S311
+
+    write = {"dict": lambda _, rows: dicts(rows), "frame": frame, "file": file, "once": once}[form]
     measures = ["nDCG@5", "Q", "AP@9", "P@5", "NumRet(rel=1)"]
 
     def ask(qrels, runs):
@@ -328,8 +293,10 @@ def test_order_of_rows_topics_and_runs_makes_no_difference(form, seed, tmp_path)
 
     expected = ask(qrels, runs)
     for order in range(3):
-        given = {name: write_run(shuffled(rows_of[name], order)) for name in shuffled(list(runs), order)}
-        found = ask(write_qrels(shuffled(rows, order)), given)
+        given = {
+            name: write("run", shuffled(rows_of(runs[name]), order)) for name in shuffled(list(runs), order)
+        }
+        found = ask(write("qrels", shuffled(rows_of(qrels), order)), given)
         assert found.scores.query_ids != expected.scores.query_ids
         topics = [found.scores.query_ids.index(topic) for topic in expected.scores.query_ids]
         at = [found.scores.runs.index(name) for name in runs]
