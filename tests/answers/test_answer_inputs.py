@@ -80,27 +80,18 @@ def test_all_forms_give_the_same_scores(tmp_path):
         assert {run: pytest.approx(values, abs=0) for run, values in expected.items()} == found, name
 
 
-@pytest.mark.parametrize("form", ["objects", "table", "polars", "arrow", "records", "file"])
-def test_lists_of_nuggets_in_all_forms(form, tmp_path):
+def test_lists_of_nuggets_in_all_forms(tmp_path):
     listed = [topic("a vital, b okay, c okay")]
-    rows = (
-        [("1", "a", "vital"), ("1", "b", "okay"), ("1", "c", 1)]
-        if form == "records"
-        else [("1", "a", 2), ("1", "b", 1), ("1", "c", 1)]
+    table = pd.DataFrame(
+        {"query_id": ["1"] * 3, "nugget": list("abc"), "importance": [NUMBERS["vital"], 1, 1]}
     )
-    table = pd.DataFrame(rows, columns=["query_id", "nugget", "importance"])
-    given = {
-        "objects": listed,
-        "table": table,
-        "polars": pl.DataFrame(table.to_dict("list"), strict=False) if form != "records" else None,
-        "arrow": pa.table(table.to_dict("list")) if form != "records" else None,
-        "records": table.to_dict("records"),
-        "file": written(tmp_path / "n.jsonl", listed),
-    }[form]
-    scores = score_answers(["NuggetScore", "weighted_score"], OBJECTS, nuggets=given)
-    assert scores.values[:, :, 0].tolist() == [[0.5, 1 / 3], [0.625, 0.25]]
-    lists = nugget_lists(given)
-    assert (lists.run, lists.importance.tolist(), len(lists)) == (["", "", ""], [2, 1, 1], 3)
+    words = table.assign(importance=["vital", "okay", 1])
+    forms = [listed, table, pl.DataFrame(table.to_dict("list")), pa.table(table.to_dict("list"))]
+    for given in [*forms, words.to_dict("records"), written(tmp_path / "n.jsonl", listed)]:
+        scores = score_answers(["NuggetScore", "weighted_score"], OBJECTS, nuggets=given)
+        assert scores.values[:, :, 0].tolist() == [[0.5, 1 / 3], [0.625, 0.25]]
+        lists = nugget_lists(given)
+        assert (lists.run, lists.importance.tolist(), len(lists)) == (["", "", ""], [2, 1, 1], 3)
 
 
 def test_read_assignments_returns_a_frame_that_scores_alike(tmp_path):

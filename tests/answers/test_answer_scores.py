@@ -5,7 +5,6 @@ import lzma
 import warnings
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from answers.answer_cases import (
     DATA,
@@ -194,21 +193,3 @@ def test_random_citations_equal_the_reference(seeds):
                 assert scores.values[(slice(None), *at)].tolist() == [float(value) for value in expected], (
                     seed
                 )
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_properties():
-    answers, _ = random_answers(7)
-    renamed = json.loads(json.dumps(answers).replace('"one', '"another'))
-    scores = score_answers(SIX, answers)
-    assert np.array_equal(score_answers(SIX, renamed).values, scores.values)
-    assert (scores.values[::2] <= scores.values[1::2]).all()
-    # A nugget that no answer supports multiplies the score by n / (n + 1).
-    more = json.loads(json.dumps(answers))
-    for one in more:
-        one["nuggets"].append({"text": "new", "importance": "okay", "assignment": "not_support"})
-    before, after = (score_answers("NuggetScore", given) for given in (answers, more))
-    for one in answers:
-        at = before.runs.index(one["run_id"]), before.query_ids.index(one["qid"])
-        n = len(one["nuggets"])
-        assert after.values[(0, *at)] == pytest.approx(before.values[(0, *at)] * n / (n + 1), abs=1e-15)

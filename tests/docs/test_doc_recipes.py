@@ -47,21 +47,28 @@ def assert_ranked(scores):
     assert scores.values.tolist() == ir_graded.evaluate(["nDCG@10", "Q"], QRELS, ranked).values.tolist()
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    """A transformer with random weights."""
-    library("sentence_transformers", "sentence-transformers")
+def saved_bert(kind, folder, **options):
+    """Save a transformer with random weights, and return its folder."""
     import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+    import transformers
 
-    folder = str(tmp_path_factory.mktemp("model"))
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    config = transformers.BertConfig(vocab_size=len(names), **sizes, **options)
     torch.manual_seed(0)
-    BertModel(BertConfig(vocab_size=len(names), **sizes)).save_pretrained(folder)
-    BertTokenizerFast(vocab={name: at for at, name in enumerate(names)}).save_pretrained(folder)
+    getattr(transformers, kind)(config).save_pretrained(folder)
+    vocabulary = {name: at for at, name in enumerate(names)}
+    transformers.BertTokenizerFast(vocab=vocabulary).save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    library("sentence_transformers", "sentence-transformers")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    folder = saved_bert("BertModel", tmp_path_factory.mktemp("model"))
     return SentenceTransformer(modules=[Transformer(folder), Pooling(8)], device="cpu")
 
 
@@ -109,19 +116,11 @@ def test_recipe_for_sentence_transformers(model, tmp_path, monkeypatch):
 
 def test_recipe_for_cross_encoders(tmp_path, monkeypatch):
     library("sentence_transformers", "sentence-transformers")
-    import torch
     from datasets import Dataset
     from sentence_transformers import CrossEncoder
     from sentence_transformers.cross_encoder import losses, trainer, training_args
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
-    folder = str(tmp_path / "model")
-    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
-    config = BertConfig(vocab_size=len(names), num_labels=1, **sizes)
-    torch.manual_seed(0)
-    BertForSequenceClassification(config).save_pretrained(folder)
-    BertTokenizerFast(vocab={name: at for at, name in enumerate(names)}).save_pretrained(folder)
+    folder = saved_bert("BertForSequenceClassification", tmp_path / "model", num_labels=1)
     cross_encoder = CrossEncoder(folder, num_labels=1, device="cpu")
     options = {"num_train_epochs": 4, "learning_rate": 0.05, **QUIET}
     columns = {"query": ["red car", "blue sky"], "text": ["the red car", "green tree"], "label": [1.0, 0.0]}

@@ -53,23 +53,6 @@ def test_shared_pairs_compare_labels_without_coverage(collection):
     assert subset.conclusions["b"].to_frame()["bias"].tolist() == [0]
 
 
-@pytest.mark.slow
-def test_conclusions_by_deep_measures_are_stable_for_a_second_assessor():
-    """Simulated: 10% of the pairs are missing; 1/2 of the relevant and 1/8 of the others have any level."""
-    covid = covid_sample()
-    rng = np.random.default_rng(1)
-    other = covid.qrels[rng.random(len(covid.qrels)) >= 0.1].copy()
-    wrong = rng.random(len(other)) < np.where(other["relevance"] > 0, 0.5, 0.125)
-    other.loc[wrong, "relevance"] = rng.integers(0, 3, wrong.sum())
-    measures = ["AP", "Q", "nDCG@10", "RR", "P-measure"]
-    found = ir_graded.compare_judgments(covid.qrels, other, measures, covid.runs)
-    table = found.conclusions["b"].to_frame().loc[measures]
-    classes = table.filter(regex="^(active|mixed|passive)")
-    assert classes.sum(axis=1).tolist() == [190] * 5
-    assert table["recall"].tolist() == pytest.approx([0.97, 0.97, 0.89, 0.77, 0.76], abs=0.05)
-    assert table["tau_b"].tolist() == pytest.approx([0.97, 0.98, 0.92, 0.78, 0.76], abs=0.06)
-
-
 def test_agreement_equals_the_coefficients_of_the_label_table(collection):
     qrels, other, _ = collection
     found = ir_graded.compare_judgments(qrels, {"x": other, "y": qrels}, n_resamples=20).agreement

@@ -34,10 +34,6 @@ SECTIONS = [
 ]
 
 
-def beside_peers(*arguments):
-    return program("beside_peers.py", *arguments)
-
-
 def program(name, *arguments):
     command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
     env = {name: value for name, value in os.environ.items() if name != "TREC_EVAL"}
@@ -47,7 +43,7 @@ def program(name, *arguments):
 
 
 def printed_by(*arguments):
-    done = beside_peers("--repeat", 1, "--scale", 0.002, *arguments)
+    done = program("beside_peers.py", "--repeat", 1, "--scale", 0.002, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -76,28 +72,23 @@ def qrels(tmp_path):
     return path
 
 
-def test_real_runs_are_read_from_a_folder(tmp_path, qrels):
-    folder = tmp_path / "runs"
-    folder.mkdir()
-    for name in "xyz":
-        lines = f"1 Q0 {name} 1 3 t\n1 Q0 a 2 2 t\n2 Q0 b 1 1 t\n"
-        (folder / name).write_text(lines, encoding="utf-8")
-    report = printed_by("--only", "runs", "--runs", folder, "--qrels", qrels)
-    assert "### 3 of 3 runs" in report
-    assert checks(report) == ["- Check: ir_measures' scores of these runs are ours: yes"]
-
-
-def test_real_runs_are_read_from_judged_documents(tmp_path, qrels):
-    source = tmp_path / "judged.tsv.xz"
-    with lzma.open(source, "wt", encoding="utf-8") as file:
-        file.write("1\tx\t2:a 5:b\n2\tx\t1:a\n1\ty\t1:b\n2\tz\t\n1\tz\t3:a\n")
+@pytest.mark.parametrize("name", ["runs", "judged.tsv.xz"])
+def test_real_runs_are_read_from_a_folder_and_from_judged_documents(tmp_path, qrels, name):
+    source = tmp_path / name
+    if name == "runs":
+        source.mkdir()
+        for run in "xyz":
+            (source / run).write_text(f"1 Q0 {run} 1 3 t\n1 Q0 a 2 2 t\n2 Q0 b 1 1 t\n", encoding="utf-8")
+    else:
+        with lzma.open(source, "wt", encoding="utf-8") as file:
+            file.write("1\tx\t2:a 5:b\n2\tx\t1:a\n1\ty\t1:b\n2\tz\t\n1\tz\t3:a\n")
     report = printed_by("--only", "runs", "--runs", source, "--qrels", qrels)
     assert "### 3 of 3 runs" in report
     assert checks(report) == ["- Check: ir_measures' scores of these runs are ours: yes"]
 
 
 def test_an_unknown_section_is_rejected():
-    done = beside_peers("--only", "dicts,frame")
+    done = program("beside_peers.py", "--only", "dicts,frame")
     assert done.returncode == 2
     assert "unknown section 'frame'" in done.stderr
 

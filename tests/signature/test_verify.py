@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from helpers import assert_command_fails, run_command
+from helpers import assert_command_fails, frame, rows_of, run_command, trec_lines
 from packed import gzipped
 
 import ir_graded
@@ -20,9 +20,11 @@ RUNS = {
 
 
 def changed(nested, *keys, value):
-    """Return a copy of nested dicts with another value."""
+    """Return a copy of nested dicts and lists with another value."""
     first, *others = keys
-    return {**nested, first: changed(nested[first], *others, value=value) if others else value}
+    copied = nested.copy()
+    copied[first] = changed(nested[first], *others, value=value) if others else value
+    return copied
 
 
 @pytest.fixture
@@ -32,19 +34,22 @@ def saved(tmp_path):
     return path
 
 
+def edit(saved, *keys, value):
+    """Change a value of a saved file."""
+    saved.write_text(json.dumps(changed(json.loads(saved.read_text()), *keys, value=value)))
+
+
 def differing(found):
     """Return item, run, measure and topic, and status of the items that do not agree."""
-    frame = found.to_frame()
-    assert found.agrees == (frame["status"] == "agrees").all()
-    frame = frame[frame["status"] != "agrees"]
-    return [*frame[["item", "run", "measure", "query_id", "status"]].itertuples(index=False, name=None)]
+    table = found.to_frame()
+    assert found.agrees == (table["status"] == "agrees").all()
+    table = table[table["status"] != "agrees"]
+    return [*table[["item", "run", "measure", "query_id", "status"]].itertuples(index=False, name=None)]
 
 
 def test_equal_rows_in_another_order_and_form_agree(saved, tmp_path):
-    rows = [(topic, doc, level) for topic, docs in QRELS.items() for doc, level in docs.items()]
-    qrels = pd.DataFrame(rows[::-1], columns=["query_id", "doc_id", "relevance"])
-    lines = [f"{t} Q0 {d} 0 {s} tag\n" for t, docs in RUNS["bm25"].items() for d, s in docs.items()]
-    (tmp_path / "dense.gz").write_bytes(gzipped("".join(lines[::-1]).encode()))
+    qrels = frame("qrels", rows_of(QRELS)[::-1])
+    (tmp_path / "dense.gz").write_bytes(gzipped(trec_lines("run", rows_of(RUNS["bm25"])[::-1]).encode()))
     found = ir_graded.verify(saved, qrels, {"dense": RUNS["dense"], "bm25": tmp_path / "dense.gz"})
     assert differing(found) == []
     assert found.agrees
@@ -68,25 +73,20 @@ def test_a_changed_score_that_changes_no_rank_is_found(saved):
 
 
 def test_the_largest_difference_of_several_topics_is_named(saved):
-    content = json.loads(saved.read_text())
-    content["values"][1][1] = [content["values"][1][1][0] - 0.125, content["values"][1][1][1] + 0.25]
-    saved.write_text(json.dumps(content))
+    first, second = json.loads(saved.read_text())["values"][1][1]
+    edit(saved, "values", 1, 1, value=[first - 0.125, second + 0.25])
     found = ir_graded.verify(saved, QRELS, RUNS)
     assert differing(found) == [("score", "dense", "AP", "2", "differs")]
     assert found.note[-1] == "largest difference 0.25 (topics that differ: 2)"
 
 
 def test_a_score_that_was_missing_is_found(saved):
-    content = json.loads(saved.read_text())
-    content["values"][0][0][1] = None
-    saved.write_text(json.dumps(content))
+    edit(saved, "values", 0, 0, 1, value=None)
     assert differing(ir_graded.verify(saved, QRELS, RUNS)) == [("score", "bm25", "Q", "2", "differs")]
 
 
 def test_another_version_is_found(saved):
-    content = json.loads(saved.read_text())
-    content["signature"]["versions"]["ir_graded"] = "0.0.1"
-    saved.write_text(json.dumps(content))
+    edit(saved, "signature", "versions", "ir_graded", value="0.0.1")
     found = ir_graded.verify(saved, QRELS, RUNS)
     assert differing(found) == [("version of ir_graded", "", "", "", "differs")]
     row = found.to_frame().iloc[0]
@@ -123,9 +123,7 @@ def test_missing_and_other_runs_are_found(saved):
 
 
 def test_a_run_with_another_name_is_found_by_its_rows(saved):
-    content = json.loads(saved.read_text())
-    content["values"][1][1][0] -= 0.125
-    saved.write_text(json.dumps(content))
+    edit(saved, "values", 1, 1, 0, value=0.125)
     found = ir_graded.verify(saved, QRELS, {"x": RUNS["dense"], "y": RUNS["bm25"]})
     assert differing(found) == [("score", "dense", "AP", "1", "differs")]
     assert [note for note in found.note if "given" in note] == ["given as y", "given as x"]
@@ -140,11 +138,8 @@ def test_other_topics_are_found_and_shared_ones_compared(saved):
 
 
 def test_runs_without_a_hash_are_not_known(saved):
-    rows = pd.DataFrame(
-        [(t, d, s) for t, docs in RUNS["dense"].items() for d, s in docs.items()],
-        columns=["query_id", "doc_id", "score"],
-    )
-    found = ir_graded.verify(saved, QRELS, {"bm25": RUNS["bm25"], "dense": rows.itertuples()})
+    once = frame("run", rows_of(RUNS["dense"])).itertuples()
+    found = ir_graded.verify(saved, QRELS, {"bm25": RUNS["bm25"], "dense": once})
     assert differing(found) == [("run", "dense", "", "", "not known")]
 
 
@@ -184,15 +179,13 @@ FIELDS = ["versions", "measures", "qrels", "runs", "topics", "topics_hash", "opt
     ],
 )
 def test_no_field_of_the_signature_is_trusted(saved, field, value, item):
-    content = changed(json.loads(saved.read_text()), "signature", field, value=value)
-    saved.write_text(json.dumps(content))
+    edit(saved, "signature", field, value=value)
     assert differing(ir_graded.verify(saved, QRELS, RUNS)) == [(item, "", "", "", "differs")]
 
 
 def test_another_precision_of_an_older_file_is_named_with_the_hashes_that_it_changes(saved):
-    content = changed(json.loads(saved.read_text()), "signature", "options", "precision", value="float32")
-    content["signature"]["runs"]["bm25"] = "0" * 16
-    saved.write_text(json.dumps(content))
+    edit(saved, "signature", "options", "precision", value="float32")
+    edit(saved, "signature", "runs", "bm25", value="0" * 16)
     found = ir_graded.verify(saved, QRELS, RUNS).to_frame().query("status == 'differs'")
     assert found["item"].tolist() == ["precision", "run"]
     assert {*found["note"]} == {"scores of documents were compared and hashed as float32, now as float64"}
@@ -246,13 +239,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("keys", BROKEN.values(), ids=BROKEN)
 def test_a_broken_file_is_rejected(saved, keys):
-    content = json.loads(saved.read_text())
-    *path, last, value = keys
-    inner = content
-    for key in path:
-        inner = inner[key]
-    inner[last] = value
-    saved.write_text(json.dumps(content))
+    edit(saved, *keys[:-1], value=keys[-1])
     with pytest.raises(
         FileFormatError, match=r"scores\.json: expected JSON of ir_graded scores, version 1.*: ."
     ):
@@ -262,10 +249,8 @@ def test_a_broken_file_is_rejected(saved, keys):
 @pytest.mark.parametrize("key", ["format", "seed"])
 def test_deeply_nested_json_is_rejected(saved, key):
     deep = "[" * 100_000 + "]" * 100_000
-    content = changed(
-        json.loads(saved.read_text()), *(["signature"] if key == "seed" else []), key, value="here"
-    )
-    saved.write_text(json.dumps(content).replace('"here"', deep))
+    edit(saved, *(["signature"] if key == "seed" else []), key, value="here")
+    saved.write_text(saved.read_text().replace('"here"', deep))
     with pytest.raises(FileFormatError, match="too deeply nested"):
         ir_graded.verify(saved, QRELS, RUNS)
 
@@ -276,11 +261,9 @@ def test_deeply_nested_json_is_rejected(saved, key):
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    lines = [f"{t} 0 {d} {level}\n" for t, docs in QRELS.items() for d, level in docs.items()]
-    (tmp_path / "q.txt").write_text("".join(lines))
+    (tmp_path / "q.txt").write_text(trec_lines("qrels", rows_of(QRELS)))
     for name, run in RUNS.items():
-        lines = [f"{t} Q0 {d} 0 {s} tag\n" for t, docs in run.items() for d, s in docs.items()]
-        (tmp_path / name).write_text("".join(lines))
+        (tmp_path / name).write_text(trec_lines("run", rows_of(run)))
 
 
 @pytest.fixture
@@ -375,13 +358,3 @@ def test_the_signature_of_intervals_has_the_seed(run):
     options = ("--unjudged", "intervals", "--depth", 3, "--n-samples", 20, "--seed", 5)
     _, out, _ = run("evaluate", "q.txt", "bm25", "-m", "Q", *options, "-o", "csv", "--signature", "--quiet")
     assert out.splitlines()[0].endswith("|seed:5")
-
-
-def test_selected_scores_keep_their_hashes():
-    qrels = {topic: {"a": 1, "b": 2} for topic in "12"}
-    runs = {
-        name: {topic: {"a": value, "b": 1.0} for topic in "12"} for name, value in (("x", 2.0), ("y", 0.5))
-    }
-    scores = ir_graded.evaluate(["Q", "AP"], qrels, runs)
-    whole, part = scores.signature, scores.select(runs="y", measures="Q", topics=["2"]).signature
-    assert (part.qrels, part.runs, part.topics) == (whole.qrels, {"y": whole.runs["y"]}, 1)
