@@ -9,7 +9,6 @@ from scipy import stats
 from ir_graded import meta
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta.collections import RANDOM, RandomEffects
-from ir_graded.meta.sample_size import bias_of_dz
 
 #: Differences of two systems with intervals, as Ranger prints them (section 6.5 of the specification).
 EFFECTS_7 = ROOT / "conclusions" / "effects7.csv"
@@ -117,6 +116,7 @@ def test_intervals_of_random_effects_have_one_degree_of_freedom_less_than_collec
     of_mean = stats.t(2, pooled.mu, pooled.se)
     of_next = stats.t(2, pooled.mu, np.hypot(pooled.se, np.sqrt(pooled.tau2)))
     assert (random["low"], random["high"]) == pytest.approx(of_mean.interval(0.95))
+    assert (summary["tau2"], summary["q"]) == (pooled.tau2, pooled.q)
     assert (summary["predict_low"], summary["predict_high"]) == pytest.approx(of_next.interval(0.95))
     assert random["p"] == pytest.approx(2 * stats.t.sf(abs(pooled.mu) / pooled.se, 2))
     assert summary["q_p"] == pytest.approx(stats.chi2(2).sf(pooled.q))
@@ -218,14 +218,18 @@ def test_few_collections_warn():
 
 
 def test_forest_plot_has_a_row_per_collection():
-    axes = random_collections().plot().axes[0]
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    assert random_collections().plot(ax=axes) is axes.figure
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["one", "two", "three", "mean of collections", "random effects"]
     with pytest.raises(InputError, match="no run 'x'"):
         random_collections().plot(run="x")
 
 
-def test_factor_of_hedges_is_that_of_effect_sizes():
-    scores = np.random.default_rng(6).random((9, 2))
-    sizes = meta.effect_sizes(scores)
-    assert bias_of_dz(np.array(8.0)) * sizes.dz[0] == pytest.approx(sizes.gz[0])
+def test_standardised_effects_are_those_of_effect_sizes():
+    scores = {name: np.random.default_rng(len(name)).random((9, 2)) for name in ("one", "three")}
+    found = meta.across_collections({name: {"Q": one} for name, one in scores.items()}, 0, effect="gz")
+    rows = found.to_frame().set_index("collection")
+    for name, one in scores.items():
+        gz = meta.effect_sizes(one[:, ::-1]).gz[0]
+        assert tuple(rows.loc[name, ["gz", "se"]]) == pytest.approx((gz, np.sqrt(1 / 9 + gz**2 / 18)))

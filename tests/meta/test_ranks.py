@@ -118,8 +118,8 @@ def test_measure_is_chosen_by_name():
 
 
 def test_limits_are_said():
-    with pytest.warns(CoverageWarning, match="4 topics"):
-        meta.ranks({"Q": SCORES[:4]})
+    with pytest.warns(CoverageWarning, match=r"5 topics \(p >= 0\.0625\)"):
+        meta.ranks({"Q": SCORES[:5]})
     with pytest.raises(ParameterError, match="use n_resamples=1000"):
         meta.ranks({"Q": np.random.default_rng(0).random((30, 3))}, n_resamples=100, alpha=0.002)
 
