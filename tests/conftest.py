@@ -88,7 +88,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker("slow")
         if item.path.parent.parent == tests and item.path.parent.name in RANDOM_LEVELS:
             item.add_marker(pytest.mark.filterwarnings(ABOVE_THE_SCALE, CLOSE_SCORES, NOTHING_JUDGED))
-        if hasattr(item, "callspec") and not any(map(item.get_closest_marker, ("slow", "fuzz", "project"))):
+        whole = any(map(item.get_closest_marker, ("every", "slow", "fuzz", "project")))
+        if hasattr(item, "callspec") and not whole:
             cases[item.path, item.originalname].append(item)
     for several in cases.values():
         for item in _further_cases(several):

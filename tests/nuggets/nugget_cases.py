@@ -99,7 +99,11 @@ def expected(measure, gold, run):
     rows = nuggets.kept(
         rows, costs, params.pop("cutoff", None), params.pop("budget", None), params.pop("fit", "cut")
     )
-    weight = WEIGHTS[params.pop("importance", "all")]
+    importance = params.pop("importance", "all")
+    if isinstance(importance, str):
+        weight = WEIGHTS[importance]
+    else:
+        weight = {word: Fraction(importance.get(level, 0)) for word, level in (("vital", 2), ("okay", 1))}
     weights = {row[4]: Fraction(weight.get(row[5].strip().lower(), 1)) for row in gold}
     spans = [row[:5] for row in gold]
     if measure.NAME == "NuggetR":
@@ -107,7 +111,7 @@ def expected(measure, gold, run):
     if measure.NAME == "U":
         of, length = params.pop("of", "rows"), params.pop("L")
         if of == "rows":
-            return nuggets.u_rows(spans, rows, length, params.pop("gains"), **params)
+            return nuggets.u_rows(spans, rows, length, params.pop("gains", {}), **params)
         if of == "characters":
             return nuggets.u_characters(spans, rows, length, **params)
         return nuggets.u_nuggets(spans, weights, rows, length, **params)
