@@ -1,8 +1,8 @@
 """Shared by the contract tests: everything registered, with drawn parameters, and random collections.
 
-Other tests over the registry are in the folder of their subject: names and documentation in
-measures/test_registry.py, pages in docs/test_doc_pages.py, forms of input in ecosystem/test_forms.py and
-passages/test_passage_composition.py.
+Other tests over the registry are in the folder of their subject: pages in docs/test_doc_pages.py, forms of
+input in ecosystem/test_forms.py and passages/test_passage_composition.py, scores in
+reference/test_every_measure.py.
 """
 
 from __future__ import annotations

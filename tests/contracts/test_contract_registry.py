@@ -16,6 +16,7 @@ from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.base import register as register_classic
 from ir_graded.measures.documentation import cited, sections
 
+FOUND_ALWAYS = ["Summary", "Definition", "Use it", "Users", "Source"]
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}
 
 
@@ -50,6 +51,7 @@ def test_a_docstring_is_read_by_sections():
     assert found["Formula"].count("\n") == 3
     assert found["Lacks exchange"].startswith(">>> measure, qrels = ")
     assert "Parameters" not in found
+    assert sections(type("Undocumented", (), {})) == dict.fromkeys(FOUND_ALWAYS, "")
 
 
 @pytest.mark.parametrize(
