@@ -3,12 +3,14 @@
 import math
 from collections import Counter
 
+import numpy as np
 import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
 import ir_graded
 from ir_graded.core.views import Views
+from ir_graded.evaluation.explain import _COLUMNS
 from ir_graded.evaluation.provider import GradedEvaluator, wanted_columns
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure
@@ -21,30 +23,76 @@ pytestmark = cases.BOTH_COLUMNS
 WITHOUT = {"NumQ", "NumRel", "NumRet"}
 
 
-def contributions(measure, qrels, run):
-    """Return the contributions of all documents by topic, and the scores by topic."""
+#: Columns of an explanation whose product is the contribution, from the first that fits to the last.
+FACTORS = (
+    *(("probability", "stop", "utility"), ("stop", "utility"), ("gain", "weight", "discount")),
+    *(("gain", "weight"), ("gain", "discount"), ("weight", "utility"), ("weight",), ("F",)),
+)
+#: Measures whose contributions are sums over more than one column, as are those of a base measure.
+OTHER_SUMS = {"P+Q#", "gR", "NuggetR", "U"}
+
+
+def explained(measure, qrels, run):
+    """Return the contributions of documents, their columns, the views, and the scores by topic."""
     scorer = scorer_of(measure)
     if cases.needs_tables(measure):
         qrels, run = cases.passage_tables(qrels, run)
     evaluator = GradedEvaluator({measure: scorer}, prepare_qrels(qrels, wanted_columns([measure])))
-    judged = evaluator.match(run)
-    views: Views = evaluator.views(judged)
-    found = scorer.contributions(scorer.in_order(views))
+    views: Views = scorer.in_order(evaluator.views(evaluator.match(run)))
+    return scorer.contributions(views), scorer.columns(views), views, scorer.score(views).tolist()
+
+
+def by_topic(found, values):
+    """Return the values of documents by topic."""
     parts = {}
-    for topic, value in zip(found.view.topic.tolist(), found.value.tolist(), strict=True):
+    for topic, value in zip(found.view.topic.tolist(), values.tolist(), strict=True):
         parts.setdefault(topic, []).append(value)
-    return parts, scorer.score(scorer.in_order(views)).tolist()
+    return parts
 
 
 @cases.each([subject for subject in cases.ALL if subject.NAME not in WITHOUT])
 @cases.examples(8)
 @given(data=st.data())
-def test_contributions_sum_to_the_score(subject, data):
+def test_contributions_sum_to_the_score_and_columns_show_their_factors(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
-    parts, scores = contributions(measure, one.qrels, one.run)
+    found, columns, views, scores = explained(measure, one.qrels, one.run)
+    parts = by_topic(found, found.value)
     for topic, score in enumerate(scores):
-        found = max(math.fsum(parts.get(topic, [])), scorer_of(measure).RANGE[0])
-        assert found == pytest.approx(score, abs=cases.ROUNDING), (measure, topic)
+        total = max(math.fsum(parts.get(topic, [])), scorer_of(measure).RANGE[0])
+        assert total == pytest.approx(score, abs=cases.ROUNDING), (measure, topic)
+    assert_columns(measure, found, columns)
+    if "cg" in columns and not cases.needs_tables(measure):
+        assert_gains(measure, found, columns, views)
+
+
+def assert_columns(measure, found, columns):
+    """The columns have known names, and some of them are the factors of the contributions."""
+    known = {*_COLUMNS, "ideal_rank", "relevance", "similarity_SIZE", "a_1", "a_2", "share"}
+    assert columns.keys() <= known
+    assert {values.shape for values in columns.values()} <= {found.value.shape}
+    factors = next((names for names in FACTORS if columns.keys() >= {*names}), ())
+    if factors and measure.NAME not in OTHER_SUMS and "measure" not in measure.SUPPORTED_PARAMS:
+        product = math.prod(columns[name] for name in factors)
+        term = np.ones(product.shape) if found.term is None else found.term
+        assert any(np.allclose(product, each, rtol=0, atol=cases.ROUNDING) for each in (term, found.value))
+
+
+def assert_gains(measure, found, columns, views):
+    """Gains are those of the levels, and are summed up over the list and over the ideal list."""
+    view, C, levels = found.view, {}, views.levels
+    relevant = [level for level in levels.values.tolist() if cases.is_relevant(measure, level)]
+    gains = {level: cases.gain(measure, level) for level in relevant}
+    every = levels.values[levels.level_index]
+    beta = math.inf if "beta" not in measure.SUPPORTED_PARAMS else measure["beta"]
+    for at, (topic, n, level) in enumerate(zip(view.topic, view.n, view.level, strict=True)):
+        C.setdefault(topic, []).append(gains[level])
+        ideal = sorted(gains[one] for one in every[levels.topic == topic].tolist() if one in gains)[::-1]
+        cg, cg_star = math.fsum(C[topic]), math.fsum(ideal[:n])
+        assert columns["gain"][at] == gains[level]
+        assert (columns["cg"][at], columns["cg_star"][at]) == pytest.approx((cg, cg_star), rel=1e-12)
+        if "BR" in columns and 0 < beta < math.inf:
+            ratio = (len(C[topic]) + beta * cg) / (n + beta * cg_star)
+            assert columns["BR"][at] == pytest.approx(ratio, rel=1e-12)
 
 
 class _Sum(GradedMeasure):
