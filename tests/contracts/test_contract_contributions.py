@@ -28,6 +28,23 @@ FACTORS = (
     *(("probability", "stop", "utility"), ("stop", "utility"), ("gain", "weight", "discount")),
     *(("gain", "weight"), ("gain", "discount"), ("weight", "utility"), ("weight",), ("F",)),
 )
+#: Divisors in the words of explanations; without words, columns show it.
+DIVISORS = {
+    *("", "L", "min(k, R)", "(beta R + retrieved) / (beta + 1)", "retrieved * R / found", "points of recall"),
+    *("rows that find text and spans never chosen", "RBO of the ideal list with itself"),
+    *("the weights of all depths", "the weights of all ranks", "the cutoff", "the documents looked at"),
+    *("the articles with relevance", "the aspects of the topic", "the characters retrieved"),
+    *("the characters retrieved or highlighted", "the documents retrieved", "the highlighted characters"),
+    *("the gain of all highlighted characters", "the highlighted characters times L"),
+    *("the relevant documents of the topic", "the relevant documents that a set of this size can hold"),
+    "the relevant documents seen * the others seen (at least 1)",
+    *("the estimated number of relevant documents", "the intents with a relevant document"),
+    "the weighted mean of characters retrieved and highlighted",
+    "the intents with a relevant document times the highest sum of an intent",
+    *(f"the {of} of the listed nuggets; rank 0 is not covered" for of in ("weight", "weight times L")),
+    *(f"{of} of the ideal list" for of in ("DCG", "ERR", "EBR", "iRBU", "gRBP", "the sum")),
+    "the estimated DCG of the ideal list",
+}
 #: Measures whose contributions are sums over more than one column, as are those of a base measure.
 OTHER_SUMS = {"P+Q#", "gR", "NuggetR", "U"}
 
@@ -50,8 +67,9 @@ def by_topic(found, values):
     return parts
 
 
+@pytest.mark.every
 @cases.each([subject for subject in cases.ALL if subject.NAME not in WITHOUT])
-@cases.examples(8)
+@cases.examples(6)
 @given(data=st.data())
 def test_contributions_sum_to_the_score_and_columns_show_their_factors(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
@@ -69,6 +87,8 @@ def assert_columns(measure, found, columns):
     """The columns have known names, and some of them are the factors of the contributions."""
     known = {*_COLUMNS, "ideal_rank", "relevance", "similarity_SIZE", "a_1", "a_2", "share"}
     assert columns.keys() <= known
+    ideal = f"{measure.NAME.removeprefix('n')} of the ideal list"
+    assert found.norm_name in ({*DIVISORS, ideal} if found.norm is not None else {""})
     assert {values.shape for values in columns.values()} <= {found.value.shape}
     factors = next((names for names in FACTORS if columns.keys() >= {*names}), ())
     if factors and measure.NAME not in OTHER_SUMS and "measure" not in measure.SUPPORTED_PARAMS:

@@ -107,6 +107,20 @@ def test_names_of_other_programs_lead_to_measures_or_say_what_is_similar():
         assert read_measure(name) == read_measure(here)
 
 
+def test_a_base_without_a_short_name_lists_those_that_exist():
+    for outer in ("D", "D#", "DIN", "DIN#", "IA", "IA#", "EC"):
+        names = [name for name in NAMES if name.startswith(f"{outer}-")]
+        for other, said in (("Judged", True), ("unknown", False)):
+            with pytest.raises(ir_graded.UnknownMeasureError) as caught:
+                read_measures(f"{outer}-{other}")
+            words = f"{outer} has short names for these: {', '.join(names)}. Run `ir_graded"
+            assert (words in str(caught.value)) is said
+    for text in ("Q-Judged", "AP-Q"):
+        with pytest.raises(ir_graded.UnknownMeasureError) as caught:
+            read_measures(text)
+        assert "short names" not in str(caught.value)
+
+
 def test_text_that_cannot_be_read_says_why():
     readers = (ir_measures.parse_measure, ir_measures.parse_trec_measure, read_measures)
     for at, (name, measure) in enumerate(NAMES.items()):

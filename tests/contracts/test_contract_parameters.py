@@ -13,7 +13,7 @@ from ir_graded import ParameterError
 from ir_graded.errors import short_repr
 from ir_graded.measures import NAMES
 from ir_graded.measures.classic import CLASSICS, check_computable, scorer_of
-from ir_graded.measures.classic.ties import TIED_CLASSICS
+from ir_graded.measures.classic.ties import TIED_CLASSICS, _of
 from ir_graded.measures.composed import BaseMeasure
 from ir_graded.measures.params import (
     NOT_PROVIDED,
@@ -234,6 +234,7 @@ def test_unknown_and_missing_parameters_are_named_with_those_that_exist(subject)
     required = [name for name, param in names.items() if param.required]
     assert [name for name, param in names.items() if not param.validate(NOT_PROVIDED)] == required
     for name in required[:1]:
+        subject = subject if name == "cutoff" or "cutoff" not in names else subject @ 5
         with pytest.raises(ParameterError) as caught:
             subject.validate_params()
         example = re.fullmatch(
@@ -314,11 +315,46 @@ def test_wrong_parameters_of_measures_of_ir_measures_are_named(subject):
             assert read_measures(subject(**{name: 1}), as_given=True)[0].params == {name: 1}
 
 
+#: Limits of numbers that ir-measures does not declare: measures, lowest and highest, and whether both belong.
+LIMITS = {
+    "p": (("NERR10", 0, 1, True), ("Compat", 0, 1, False)),
+    "alpha": tuple((name, 0, 1, True) for name in ("alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP")),
+    "beta": (("NRBP", 0, 1, True), ("nNRBP", 0, 1, True)),
+    "recall": (("IPrec", 0, 1, True),),
+    "T": tuple((name, 1 / LARGEST, LARGEST, True) for name in ("INSQ", "INST", "BPM", "NERR11")),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_numbers_of_measures_of_ir_measures_have_limits(name):
+    for of, low, high, both in LIMITS[name]:
+        for bound, sign in ((low, -math.inf), (high, math.inf)):
+            good = bound if both else math.nextafter(bound, -sign)
+            needed = needed_by(CLASSICS[of].MEASURE)
+            scorer_of(CLASSICS[of].MEASURE(**{**needed, name: float(good)})).validate_params()
+            wrong = CLASSICS[of].MEASURE(**{**needed, name: math.nextafter(good, sign)})
+            with pytest.raises(
+                ParameterError, match=rf"^{of}.*\b({name}|the {name}) ?[m=].* must be|.*{name} must"
+            ):
+                scorer_of(wrong).validate_params()
+
+
 @pytest.mark.every
 @cases.each(list(TIED_CLASSICS.values()))
 def test_an_order_of_ties_is_a_parameter_of_measures_of_ir_measures(subject):
     classic, of_ranks = subject.CLASSIC, subject.SUPPORTED_PARAMS["ranks"]
-    needed = needed_by(classic.MEASURE)
+    needed, again = needed_by(classic.MEASURE), _of(classic)
+    for name in (
+        "__name__",
+        "__doc__",
+        "__module__",
+        "NAME",
+        "AT_PARAM",
+        "SUPPORTED_PARAMS",
+        "RANGE",
+        "NEEDS",
+    ):
+        assert getattr(again, name) == getattr(subject, name)
     plain = type(classic.MEASURE)(**needed)
     for name, param in (("ties", classic.ORDERS), *classic.FURTHER.items(), ("ranks", of_ranks)):
         words, taken, rejected = described(param)

@@ -2,6 +2,7 @@
 
 import pytest
 from contracts import contract_cases as cases
+from contracts.test_contract_parameters import beside
 from hypothesis import given, strategies as st
 
 import ir_graded
@@ -44,6 +45,42 @@ def test_a_topic_scores_the_same_alone_unless_the_scale_is_inferred(subject, dat
     for rows, of_run in alone:
         for topic, score in scores(measure, rows, of_run).items():
             assert score == pytest.approx(together[topic], abs=cases.ROUNDING), (measure, topic)
+
+
+TABLES = [
+    (one, name)
+    for one in {one.NAME: one for one in reversed(cases.ALL)}.values()
+    for name in sorted({"gains", "stops", "weights"} & one.SUPPORTED_PARAMS.keys())
+]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize(("measure", "name"), TABLES, ids=str)
+def test_a_level_that_is_not_named_and_has_a_smaller_value_is_doubted(measure, name):
+    qrels = {"1": {"a": 1, "b": 2, "c": 3, "d": 2}}
+    if cases.needs_tables(measure):
+        qrels = cases.qrels_table(qrels)
+    levels = prepare_qrels(qrels, wanted_columns([measure])).levels
+    more = beside(measure, name, {1: 9})
+    made = measure(**more, **{name: {1: 9, 3: 10}})
+    assert scorer_of(made).doubt(levels) == (
+        f"{made}: {name} lacks level 2 of the qrels, so its value is 2, less than the 9 of level 1. "
+        "Name level 2, too."
+    )
+    for table in ({}, {1: 9, 2: 9, 3: 9}, {1: 9, 2: 11, 3: 12}, {3: 4}):
+        assert scorer_of(measure(**more, **{name: table})).doubt(levels) == ""
+
+
+@pytest.mark.parametrize("measure", [ir_graded.NuggetR, ir_graded.U(L=100, of="nuggets")], ids=str)
+def test_topics_without_weight_are_doubted(measure):
+    for topics, words in (("1", "1 topic has"), ("12", "2 topics have")):
+        qrels = cases.qrels_table({topic: {"a": 2, "b": 1} for topic in topics})
+        for importance in ("vital", {9: 1}):
+            made = measure(importance=importance)
+            levels = prepare_qrels(qrels, wanted_columns([made])).levels
+            nothing = f"{made}: {words} no nugget with a weight above 0 and thus the score 0"
+            assert scorer_of(made).doubt(levels) == ("" if importance == "vital" else nothing)
+        assert scorer_of(measure(importance={1: 1})).doubt(levels) == ""
 
 
 @pytest.mark.parametrize(
