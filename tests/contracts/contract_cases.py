@@ -7,12 +7,10 @@ reference/test_every_measure.py.
 
 from __future__ import annotations
 
-import doctest
 import math
 import random
 from dataclasses import dataclass
 
-import ir_measures
 import pandas as pd
 import pytest
 from classics import classic_cases
@@ -47,7 +45,6 @@ from ir_graded.core.facets import SPAN
 from ir_graded.evaluation.provider import PROVIDER
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.classic import CLASSICS, scorer_of
-from ir_graded.measures.documentation import sections
 
 PASSAGES = [REGISTRY[name] for name in sorted({m.NAME for m in REGISTRY.values() if SPAN in m.NEEDS})]
 
@@ -348,25 +345,3 @@ def is_better(measure, better, worse):
         stops = measure.params["stops"]
         found.append((stops.get(better, gain(measure, better)), stops.get(worse, gain(measure, worse or 0))))
     return all(high >= (0 if worse is None else low) for high, low in found)
-
-
-# ---------------------------------------------------------------------------------------- docstrings
-
-
-def blocks(declared):
-    """Return the counterexamples in a class's docstring by property, each after the example if it has one."""
-    found = sections(declared)
-    return {
-        name.removeprefix("Lacks "): f"{found.get('Example', '')}\n{code}\n"
-        for name, code in found.items()
-        if name.startswith("Lacks ")
-    }
-
-
-def run_examples(code):
-    """Return the names that doctest examples define."""
-    names = {"ir_measures": ir_measures}
-    for example in doctest.DocTestParser().get_examples(code):
-        # doctest itself checks the value of an expression.
-        exec(example.source, names)  # noqa: S102
-    return names

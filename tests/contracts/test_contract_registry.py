@@ -5,13 +5,10 @@ import re
 
 import ir_measures
 import pytest
-from hypothesis import strategies as st
-from measures import measure_cases as cases
-from reference import ranked
 
 import ir_graded
 from ir_graded.evaluation import provider
-from ir_graded.measures import NAMES, REGISTRY, GradedMeasure, base, params
+from ir_graded.measures import NAMES, REGISTRY, GradedMeasure, base
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.base import register as register_classic
 from ir_graded.measures.documentation import cited, sections
@@ -72,20 +69,6 @@ def test_sources_are_cited_by_authors_and_year(source, expected):
     assert cited(source) == expected
 
 
-def test_parameters_have_descriptions_and_valid_defaults():
-    for name, param in (item for measure in MEASURES.values() for item in measure.SUPPORTED_PARAMS.items()):
-        assert isinstance(param, params.Param)
-        assert isinstance(param, ir_measures.ParamInfo)
-        assert name.isidentifier()
-        assert param.desc.strip()
-        assert param.expected.strip()
-        assert isinstance(param.dtype, type)
-        if param.default is not params.NOT_PROVIDED:
-            assert param.canonical(param.default) == param.default
-            assert param.validate(param.default)
-            assert not param.required
-
-
 def test_the_provider_lists_every_measure():
     for measure in MEASURES.values():
         assert measure in provider.PROVIDER.SUPPORTED_MEASURES
@@ -93,14 +76,6 @@ def test_the_provider_lists_every_measure():
         examples["groups"] = {"A": "JSD"} if measure.NAME == "GFR" else "A"
         needed = [name for name, param in measure.SUPPORTED_PARAMS.items() if param.required]
         assert provider.PROVIDER.supports(measure(**{name: examples[name] for name in needed}))
-
-
-def test_measures_have_a_reference_and_strategies():
-    for measure in cases.MEASURES.values():
-        assert measure.NAME in ranked.MEASURES
-        for name, param in measure.SUPPORTED_PARAMS.items():
-            assert name in ranked.DEFAULTS
-            assert isinstance(cases.values(param), st.SearchStrategy)
 
 
 def test_exported_measures_are_registered():
@@ -114,25 +89,6 @@ def test_measures_of_one_letter_have_a_longer_name_in_python_too():
     assert ir_graded.Q_measure is ir_graded.Q
     assert ir_graded.O_measure is ir_graded.O
     assert len(ir_graded.__all__) == len({*ir_graded.__all__})
-
-
-def test_a_name_is_registered_once():
-    with pytest.raises(ValueError, match="'Q' is taken by Q"):
-        base.add_names(ir_graded.O, "Q")
-    assert REGISTRY["Q"] == ir_graded.Q
-
-
-@pytest.mark.parametrize("name", ["INST", "MAP", "nDCG"])
-def test_a_name_of_ir_measures_is_rejected(name):
-    """Strings with the parameters of ir-measures' measure could no longer be read."""
-    toy = type("Toy", (type(ir_graded.Q),), {"NAME": name})()
-    for measure, aliases in ((toy, ()), (ir_graded.Q, ("NewQ", name))):
-        with pytest.raises(
-            ValueError, match=f"'{name}' is taken by a measure of ir-measures: choose another"
-        ):
-            base.register(measure, *aliases)
-    assert {name, "NewQ"}.isdisjoint(REGISTRY)
-    assert str(ir_measures.parse_measure("INST(max_rel=2)")) == "INST(max_rel=2)"
 
 
 def test_a_classic_computes_a_measure_of_ir_measures(monkeypatch):
