@@ -30,7 +30,6 @@ from differential import (
     oracle_ntcireval,
     oracle_pytrec_eval,
     oracle_ranx,
-    oracle_reference,
     oracle_sklearn,
     oracle_trec_eval,
 )
@@ -39,7 +38,7 @@ from differential.oracle_cases import Compared, Oracle, real
 import ir_graded
 
 ORACLES = (
-    *oracle_reference.ORACLES, oracle_pytrec_eval.ORACLE, oracle_trec_eval.ORACLE,
+    oracle_pytrec_eval.ORACLE, oracle_trec_eval.ORACLE,
     *oracle_ir_measures.ORACLES, oracle_ntcireval.ORACLE, oracle_ntcir_eval.ORACLE, oracle_ranx.ORACLE,
     oracle_cwl_eval.ORACLE, oracle_sklearn.ORACLE, *oracle_meta.ORACLES,
 )  # fmt: skip
