@@ -159,73 +159,6 @@ def test_gains_equal_but_for_rounding_are_equal():
     assert [values["1"] for values in found.values()] == [1.0, 1.0]
 
 
-# ------------------------------------------------------------------------------------------ reference
-
-
-@pytest.mark.parametrize("batches", [3, pytest.param(20, marks=pytest.mark.release)])
-@pytest.mark.parametrize("name", NAMES)
-def test_random_topics_equal_the_reference(name, batches):
-    rng = random.Random(f"intents {name}")  # noqa: S311
-    seen, largest = set(), 0.0
-    for _ in range(batches):
-        topics = {str(topic): random_topic(rng, 40) for topic in range(35)}
-        kind = type(CLASSICS[name].MEASURE)
-        chosen = [kind(**drawn(rng, name)) for _ in range(4)]
-        if rng.random() < 0.5:  # fractional and negative levels
-            for topic in topics.values():
-                for of_intent in topic.levels.values():
-                    of_intent.update(
-                        (doc, rng.choice([-1, -0.5, level, level + 0.5])) for doc, level in of_intent.items()
-                    )
-        levels = {name: topic.levels for name, topic in topics.items() if any(topic.levels.values())}
-        found = scores(list(dict.fromkeys(chosen)), levels, {name: topics[name].retrieved for name in levels})
-        for measure, by_topic in found.items():
-            for topic, value in by_topic.items():
-                expected = reference.score(name, measure.params, levels[topic], topics[topic].retrieved)
-                assert value == pytest.approx(expected, abs=2e-15), (measure, topic)
-                largest = max(largest, abs(value - expected))
-                seen.add(round(value, 9))
-    assert len(seen) > 5 * batches or name in {"P_IA", "StRecall"}
-
-
-@pytest.mark.parametrize("batches", [12, pytest.param(60, marks=pytest.mark.release)])
-@pytest.mark.parametrize("name", NAMES)
-def test_the_mean_over_orders_equals_brute_force(name, batches):
-    rng = random.Random(f"ties {name}")  # noqa: S311
-    kind, differs = type(CLASSICS[name].MEASURE), 0
-    for number in range(batches):
-        docs = [f"d{n}" for n in range(7)]
-        topics, groups = {}, {}
-        for topic in "12345":
-            topics[topic] = {
-                intent: {doc: rng.choice([-1, 0, 1, 1, 2]) for doc in rng.sample(docs, rng.randint(1, 6))}
-                for intent in rng.sample(["0", "é", "long name", "3"], rng.randint(1, 4))
-            }
-            found = rng.sample(docs, rng.randint(1, 6))
-            cuts = sorted(rng.sample(range(1, len(found)), rng.randint(0, min(2, len(found) - 1))))
-            groups[topic] = [
-                found[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(found)], strict=True)
-            ]
-        run = {
-            topic: {doc: -float(at) for at, group in enumerate(of_topic) for doc in group}
-            for topic, of_topic in groups.items()
-        }
-        measure = kind(**(drawn(rng, name) if number else drawn(rng, name) | {"rel": 1}))
-        tied = with_ties(measure, "expected")
-        values = ir_graded.evaluate([tied, measure], rows_of(topics), run)
-        for topic, value, plain in zip(values.query_ids, *values.values[:, 0].tolist(), strict=True):
-            expected = reference.expected(name, measure.params, topics[topic], groups[topic])
-            assert value == pytest.approx(expected, abs=5e-15), (measure, topic)
-            order = [doc for group in groups[topic] for doc in sorted(group, reverse=True)]
-            assert plain == pytest.approx(
-                reference.score(name, measure.params, topics[topic], order), abs=2e-15
-            )
-            differs += abs(value - plain) > 1e-9
-            if all(len(group) == 1 for group in groups[topic]):
-                assert value == plain
-    assert differs > batches / 6
-
-
 def test_large_groups_of_tied_documents():
     """Each intent has a list of one group, for which the mean is known: H_n / n of one document."""
     documents = [f"d{n}" for n in range(3000)]
@@ -238,24 +171,6 @@ def test_large_groups_of_tied_documents():
     assert found.values.ravel().tolist() == pytest.approx(
         [(0.01 + 0.01 + 30) / 30 / 3, (harmonic * 1.5 + 1) / 3, (2 * geometric + 1) / 3], rel=1e-12
     )
-
-
-# ------------------------------------------------------------------------------------------- identities
-
-
-def test_with_one_intent_ap_ia_is_ap_and_strecall_is_irec():
-    rng = random.Random(3)  # noqa: S311
-    topics = {str(n): random_topic(rng) for n in range(50)}
-    one = {name: {"only": topic.levels["1"]} for name, topic in topics.items() if topic.levels["1"]}
-    rankings = {name: topics[name].retrieved for name in one}
-    names = ["AP_IA", "AP", "P_IA@5", "P@5", "AP_IA(rel=2,judged_only=True)", "AP(rel=2,judged_only=True)"]
-    found = [*scores(names, one, rankings).values()]
-    assert found[::2] == [pytest.approx(values, abs=1e-15) for values in found[1::2]]
-    several = {name: topic.levels for name, topic in topics.items()}
-    rankings = {name: topic.retrieved for name, topic in topics.items()}
-    for ties in ("doc_id", "expected"):
-        recall = [*scores(["StRecall(rel=2)@5", "I-rec(rel=2)@5"], several, rankings, ties=ties).values()]
-        assert recall[0] == recall[1]
 
 
 PAIRS = [

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from differential import compare, oracle_ntcir_eval as program
 from differential.oracle_ntcir_eval import Settings
-from intents import test_intents_against_reference as cases
+from intents import test_intent_measures as cases
 from intents.intent_cases import IntentTopic
 
 from ir_graded.core.facets import INTENT

@@ -1,7 +1,6 @@
 """Group fairness: GF and GFR compared with worked examples, the plain reference and properties."""
 
 import math
-import random
 
 import numpy as np
 import pandas as pd
@@ -12,15 +11,11 @@ from intents.intent_cases import (
     GROUP_LEVELS,
     GROUP_RUN,
     HINDEX,
-    random_distribution,
-    random_topic,
 )
-from reference import groups, intents
 
 import ir_graded
 from ir_graded import GF, GFR
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.measures.groups import DIVERGENCES
 
 SCALE = {"gains": {2: 3}}
 
@@ -84,81 +79,7 @@ def test_gfr_is_the_mean_of_relevance_and_two_attributes(measure, ordinal, expec
     assert score(GFR(measure=measure, **params, **SCALE) @ 20) == pytest.approx(expected, abs=1e-11)
 
 
-# --------------------------------------------------------------------------------------- random collections
-
-
-def drawn(seed, topics=12):
-    """Yield random topics with two attribute sets: qrels, run, memberships and numbers of groups."""
-    rng = random.Random(seed)  # noqa: S311  # not for security
-    levels, run, memberships = {}, {}, {"A": {}, "B": {}}
-    numbers = {name: rng.randint(2, 8) for name in memberships}
-    for number in range(topics):
-        topic = random_topic(rng, most_judged=20)
-        name = f"t{number}"
-        levels[name] = intents.document_levels(topic.levels)
-        run[name] = as_run(topic.retrieved or ["x"])
-        for attribute, of_topic in memberships.items():
-            of_topic[name] = {
-                doc: random_distribution(rng, numbers[attribute])
-                for doc in levels[name]
-                if rng.random() < 0.9
-            }
-    return rng, levels, run, memberships, numbers
-
-
-def params_of(rng, numbers):
-    """Return random parameters that GF and GFR share."""
-    params = {"gains": rng.choice([{}, {2: 3, 3: 7}]), "rel": rng.choice([1, 1, 2])}
-    if rng.random() < 0.5:
-        params["cutoff"] = rng.randint(1, 20)
-    if rng.random() < 0.5:
-        params["max_rel"] = rng.choice([4, 6])
-    targets = {name: random_distribution(rng, n) for name, n in numbers.items() if rng.random() < 0.5}
-    return params, targets
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
-def test_random_topics_score_like_the_reference(seed):
-    rng, levels, run, memberships, numbers = drawn(seed)
-    params, targets = params_of(rng, numbers)
-    divergences = {name: rng.choice(list(DIVERGENCES)) for name in numbers}
-    of_sets = {
-        name: GF(groups=name, divergence=divergences[name], target=targets[name], **params)
-        if name in targets
-        else GF(groups=name, divergence=divergences[name], **params)
-        for name in numbers
-    }
-    both = GFR(groups=divergences, targets=targets, **params)
-    found = ir_graded.evaluate([*of_sets.values(), both], frame_of(levels, **memberships), run)
-    every = {level for of_topic in levels.values() for level in of_topic.values()}
-    for at, (topic, of_topic) in enumerate(levels.items()):
-        here = of_topic, list(run[topic])
-        for of_measure, name in zip(found.values[:-1, 0], of_sets, strict=True):
-            own = {**params, "divergence": divergences[name], "target": targets.get(name)}
-            expected = groups.gf(own, *here, memberships[name][topic], numbers[name], max(every), every)
-            assert of_measure[at] == pytest.approx(expected, abs=1e-12)
-        of_topics = {name: memberships[name][topic] for name in numbers}
-        own = {**params, "groups": divergences, "targets": targets}
-        expected = groups.gfr(own, *here, of_topics, numbers, max(every), every)
-        assert found.values[-1, 0, at] == pytest.approx(expected, abs=1e-12)
-
-
 # ------------------------------------------------------------------------------------------------ properties
-
-
-@pytest.mark.parametrize("divergence", DIVERGENCES)
-def test_a_target_that_is_met_gives_the_probability_of_stopping(divergence):
-    rng, levels, run, _, _ = drawn(1)
-    target = random_distribution(rng, 5)
-    met = {topic: dict.fromkeys(docs, target) for topic, docs in levels.items()}
-    judged = {
-        topic: as_run([doc for doc in run[topic] if doc in docs] or [*docs]) for topic, docs in levels.items()
-    }
-    measure = GF(groups="A", divergence=divergence, target=target)
-    certain = "iRBU(p=1)"
-    found = ir_graded.evaluate([measure, certain], frame_of(levels, A=met), judged).values
-    assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
 def test_documents_without_membership_are_shared_equally():

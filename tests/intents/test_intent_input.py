@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from intents.intent_cases import EXAMPLE_A
-from intents.test_intents_against_reference import known_of, random_topics, rows_of, run_of
+from intents.test_intent_measures import known_of, random_topics, rows_of, run_of
 from packed import gzipped
 
 import ir_graded

@@ -4,14 +4,11 @@ import math
 
 import ir_measures
 import pytest
-from hypothesis import given, strategies as st
-from ir_measures import Bpref
-from measures import measure_cases as cases
 from measures.test_worked_examples import FIVE_RETRIEVED, TEN_RELEVANT, run_of
 from reference import ranked
 
 import ir_graded
-from ir_graded import EBR, NCU, B_pref, R_pref, gRBP, iRBU, nCG, nDCG_JK, nERR
+from ir_graded import EBR, NCU, B_pref, R_pref, gRBP, iRBU, nDCG_JK, nERR
 
 ERR = NCU(stop="err", utility="rr")
 RB_IE = NCU(stop="rb", utility="ie")
@@ -72,47 +69,6 @@ def test_five_retrieved_of_ten_relevant_score_as_by_hand(
 # ------------------------------------------------------------------------------------------- identities
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (NCU(stop="err"), EBR),
-        (NCU(stop="err", norm="ideal"), EBR(norm="ideal")),
-        (NCU(stop="err", utility="ie"), iRBU),
-        (NCU(stop="err", utility="ie", norm="ideal"), iRBU(norm="ideal")),
-        (ERR(norm="ideal"), nERR),
-    ],
-    ids=str,
-)
-@cases.examples(40)
-@given(data=st.data(), qrels=cases.qrels(), run=cases.runs())
-def test_cascade_measures_equal_ncu_with_the_stop_of_err(one, other, data, qrels, run):
-    params = data.draw(cases.parameters(other))
-    params.pop("norm", None)
-    assert cases.scores(one(**params), qrels, run) == cases.scores(other(**params), qrels, run)
-
-
-@pytest.mark.parametrize("stop", ["u", "rb", "gu", "first", "preferred", "up_to_preferred", "err"])
-@cases.examples(25)
-@given(qrels=cases.qrels(), run=cases.runs(), cutoff=st.integers(1, 10))
-def test_inverse_effort_without_effort_equals_the_sum_of_stops(stop, qrels, run, cutoff):
-    """With p=1, all ranks count equally."""
-    found = cases.scores(NCU(stop=stop, utility="ie", p=1) @ cutoff, qrels, run)
-    for topic, value in found.items():
-        assert -1e-15 <= value <= 1 + 1e-12
-        if stop == "u":
-            order = ranked.ranking(run.get(topic, {}))[:cutoff]
-            R = sum(level >= 1 for level in qrels[topic].values())
-            hits = sum(qrels[topic].get(doc, 0) >= 1 for doc in order)
-            assert value == pytest.approx(hits / R if R else 0, abs=1e-12)
-
-
-@cases.examples(40)
-@given(qrels=cases.qrels(), run=cases.runs(), cutoff=st.integers(1, 20))
-def test_original_ndcg_with_a_large_base_equals_ncg(qrels, run, cutoff):
-    found = cases.scores(nDCG_JK(b=1000) @ cutoff, qrels, run)
-    cases.assert_same_scores(found, cases.scores(nCG @ cutoff, qrels, run))
-
-
 def test_original_ndcg_does_not_discount_the_first_b_ranks():
     levels = {"a": 1, "b": 1, "c": 1}
     found = [score(nDCG_JK(b=b), levels, ["a", "x", "y", "b"]) for b in (2, 3, 4)]
@@ -136,8 +92,6 @@ def test_ideal_list_of_ncu_is_the_best_list_for_its_stop():
 
 
 # ------------------------------------------------------------------------------------------- preferences
-
-PENALTIES = ("N", "relative")
 
 
 def test_preferences_use_judged_documents_only():
@@ -177,30 +131,6 @@ def test_penalty_is_0_if_no_document_could_be_worse():
     for gains in ({}, {1: 0.1}, {1: 1 / 3}):
         assert score(R_pref(gains=gains), levels, list(levels)) == pytest.approx(1, abs=1e-15)
     assert score(B_pref(penalty="N"), levels, list(levels)) == pytest.approx(1, abs=1e-15)
-
-
-@cases.examples(60)
-@given(qrels=cases.qrels(["binary"]), run=cases.runs_for_pytrec_eval())
-def test_preferences_of_binary_levels(qrels, run):
-    for penalty in PENALTIES:
-        binary, graded = (cases.scores(kind(penalty=penalty), qrels, run) for kind in (B_pref, R_pref))
-        cases.assert_same_scores(binary, graded)
-    by_R, bpref = (cases.scores(measure, qrels, run) for measure in (B_pref, Bpref))
-    for topic, levels in qrels.items():
-        R = sum(levels.values())
-        if len(levels) - R >= R:
-            assert by_R[topic] == pytest.approx(bpref[topic], abs=1e-12)
-
-
-@pytest.mark.parametrize("measure", [m for m in cases.VARIANTS if m.NAME in {"B-pref", "R-pref"}], ids=str)
-@cases.examples(40)
-@given(qrels=cases.qrels(), run=cases.runs())
-def test_unjudged_documents_do_not_change_preferences(measure, qrels, run):
-    judged = {
-        topic: {doc: score for doc, score in docs.items() if qrels.get(topic, {}).get(doc, -1) >= 0}
-        for topic, docs in run.items()
-    }
-    assert cases.scores(measure, qrels, run) == cases.scores(measure, qrels, judged)
 
 
 def test_a_tiny_persistence_leaves_the_ideal_list_a_score():

@@ -3,27 +3,13 @@
 import re
 
 import ir_measures
-import pandas as pd
 import pytest
-from classics.classic_cases import UPSTREAM
 
 import ir_graded
-from ir_graded.measures import NAMES
-from ir_graded.measures.other_names import LACKING, MEANT as MEANT_ELSEWHERE
 from ir_graded.measures.parsing import read_measure, read_measures
 
 QRELS = {"1": {"a": 2}}
 RUN = {"1": {"x": 2.0, "a": 1.0}}
-TABLE = pd.DataFrame([("1", "a", 2, "i"), ("1", "a", 2, "j"), ("1", "b", 1, "j")])
-TABLE.columns = ["query_id", "doc_id", "relevance", "iteration"]
-#: The parameters for which ir-measures declares floats.
-WITH_FLOATS = [
-    (measure, name)
-    for measure in {id(one): one for one in ir_measures.measures.registry.values()}.values()
-    for name, param in measure.SUPPORTED_PARAMS.items()
-    if param.dtype is float and not isinstance(measure, ir_graded.GradedMeasure)
-]
-INSTALLED = [provider for provider in UPSTREAM.providers if provider.is_available()]
 
 
 #: Names that do not exist, and those that were meant.
@@ -70,17 +56,6 @@ def test_a_name_that_is_near_no_measure_gets_no_suggestion():
         ir_graded.evaluate("xyzzy", QRELS, RUN)
 
 
-def test_names_of_other_programs_are_not_names_here():
-    assert [
-        name for name in [*MEANT_ELSEWHERE, *LACKING] if name in {*NAMES, *ir_measures.measures.registry}
-    ] == []
-
-
-@pytest.mark.parametrize("name", MEANT_ELSEWHERE)
-def test_the_measure_for_a_name_of_another_program_can_be_read(name):
-    assert read_measure(MEANT_ELSEWHERE[name])
-
-
 @pytest.mark.parametrize("name", ["faithfulness", "Faithfulness@3", "hallucination", "groundedness_at_5"])
 def test_a_measure_that_only_other_programs_have_says_what_is_similar(name):
     expected = f"^Unknown measure '{name}'. Other programs let a language model judge it; CitationP .*. Run `"
@@ -109,17 +84,6 @@ def test_two_measures_may_have_names_that_are_one_elsewhere():
     assert [str(measure) for measure in read_measures("R@5 Precision@5")] == ["R@5", "P@5"]
 
 
-def test_a_measure_that_does_not_exist_here_gets_no_suggestion():
-    with pytest.raises(NameError, match=r"^Unknown measure 'kendall'\. Run"):
-        ir_graded.evaluate("kendall", QRELS, RUN)
-
-
-@pytest.mark.parametrize("name", ["relative_P_10", "R_cap@10"])
-def test_relative_precision_is_found_by_its_other_names(name):
-    with pytest.raises(NameError, match=rf"^Unknown measure '{name}'\. Did you mean 'RelP@10'\?"):
-        ir_graded.evaluate(name, QRELS, RUN)
-
-
 @pytest.mark.parametrize(("name", "base"), [("gm_map", "AP"), ("GMAP", "AP"), ("gm_bpref", "Bpref")])
 def test_geometric_means_are_read_by_the_names_of_trec_eval(name, base):
     assert ir_graded.evaluate(name, QRELS, RUN).measures == (ir_graded.GM(measure=base),)
@@ -136,37 +100,10 @@ def test_a_blank_string_names_no_measure(blank):
             call()
 
 
-@pytest.mark.parametrize(
-    ("measure", "param"), WITH_FLOATS, ids=[f"{measure}-{name}" for measure, name in WITH_FLOATS]
-)
-def test_whole_numbers_are_taken_where_ir_measures_declares_floats(measure, param):
-    """ir-measures takes no ints for them: SetF(beta=2) was rejected as 'not a number'."""
-    needed = {"rel": 1} if measure.NAME == "RBP" else {"max_rel": 2, "cutoff": 3}
-    needed = {name: value for name, value in needed.items() if name in measure.SUPPORTED_PARAMS}
-    whole, exact = (measure(**needed, **{param: number}) for number in (1, 1.0))
-    (found,) = read_measures(whole)
-    assert found == exact
-    assert type(found.params[param]) is float
-    assert read_measures(f"{measure.NAME}({param}=1)")[0].params == {param: 1.0}
-    if measure.NAME == "Compat" and param == "p":
-        return  # below 1
-    if any(provider.supports(exact) for provider in INSTALLED):
-        values = [ir_graded.evaluate(one, TABLE, RUN).values for one in (whole, exact)]
-        assert values[0].tolist() == values[1].tolist()
-
-
 def test_a_short_name_with_another_base_lists_those_that_exist():
     with pytest.raises(NameError, match="IA has short names for these: IA-Q, IA-nDCG, ") as caught:
         ir_graded.evaluate("IA-AP", QRELS, RUN)
     assert "IA-AWP. Run" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "text", ["Q, nDCG@10", "Q,nDCG@10", "Q(beta=1),AP", "mrr@10,ndcg@10", "Q;AP", "Q ,AP"]
-)
-def test_measures_between_commas_are_to_be_separated_by_blanks(text):
-    with pytest.raises(ir_graded.MeasureSyntaxError, match="separate measures by blanks"):
-        ir_graded.evaluate(text, QRELS, RUN)
 
 
 @pytest.mark.parametrize(

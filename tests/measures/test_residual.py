@@ -2,9 +2,7 @@
 
 import ir_measures
 import pytest
-from measures import measure_cases as cases
-from reference import ranked, unjudged
-from reference.tie_cases import IDS, rng_of
+from reference.tie_cases import IDS
 
 from ir_graded import Q, evaluate, gRBP
 
@@ -49,27 +47,3 @@ def test_adjacent_judged_documents_have_no_residual_between_them():
     run = {"1": {doc_id: -rank for rank, doc_id in enumerate(levels)}}
     assert residuals(gRBP(p=0.3, residual=True) @ 100, {"1": levels}, run) == {"1": 0.0}
     assert residuals(gRBP(p=0.3, residual=True), {"1": levels}, run) == {"1": pytest.approx(0.3**100)}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("judged_only", [False, True])
-@pytest.mark.parametrize("cutoff", [None, 1, 3, 8])
-def test_residual_equals_the_reference(cutoff, judged_only):
-    rng = rng_of(f"residual {cutoff} {judged_only}")
-    for _ in range(60):
-        params = {"p": rng.choice((0.1, 0.5, 0.8, 0.95, 0.999)), "judged_only": judged_only}
-        params |= {"cutoff": cutoff} if cutoff else {}
-        qrels = {
-            topic: {d: rng.choice((-1, 0, 1, 2)) for d in rng.sample(IDS, rng.randint(1, 6))}
-            for topic in ("1", "2", "3")
-        }
-        run = {
-            topic: {d: rng.choice((1.0, 2.0, 3.0)) for d in rng.sample(IDS, rng.randint(0, 8))}
-            for topic in ("1", "2")
-        }
-        for form in (run, cases.run_frame(cases.run_rows(run))):
-            found = residuals(gRBP(**params, residual=True), qrels, form)
-            for topic, levels in qrels.items():
-                order = ranked.ranking(run.get(topic, {}))
-                expected = unjudged.residual(params, levels, order)
-                assert found[topic] == pytest.approx(expected, rel=0, abs=1e-15)

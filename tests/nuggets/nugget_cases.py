@@ -66,29 +66,6 @@ def random_topics(seed, topics):
     return pd.DataFrame(gold, columns=GOLD), pd.DataFrame(run, columns=RUN)
 
 
-def random_measures(source):
-    """Return strings of measures with random parameters."""
-    threshold = source.choice([0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1])
-    k, b, t, rel = (source.randint(1, top) for top in (6, 90, 25, 3))
-    fit = source.choice(["cut", "drop"])
-    spans, length = source.choice(["any", "all"]), source.choice([1, 20, 50, 110, 400])
-    importance = source.choice([*WEIGHTS])
-    return [
-        f"NuggetR(importance='{importance}',threshold={threshold},spans='{spans}',rel={rel})@{k}",
-        f"NuggetR(importance='{importance}',threshold={threshold},spans='{spans}',budget={b},fit='{fit}')",
-        f"NuggetR(importance='{importance}',spans='{spans}',partial=True,budget={t},unit='tokens',fit='{fit}')",
-        f"NuggetR(spans='{spans}',partial=True,budget={b},rel={rel})@{k}",
-        f"CharR(budget={b},fit='{fit}',rel={rel})@{k}",
-        f"CharP(budget={b},fit='{fit}')",
-        f"CharP(budget={t},unit='tokens',fit='{fit}',overlap='once')",
-        f"IoU(budget={t},unit='tokens')",
-        f"CharR(budget={b},unit='tokens',graded=True,fit='{fit}')",
-        f"U(L={length},rel={rel},gains={{1:4}})",
-        f"U(L={length},rel={rel},of='characters')",
-        f"U(L={length},rel={rel},of='nuggets',threshold={threshold},spans='{spans}',importance='{importance}')",
-    ]
-
-
 def expected(measure, gold, run):
     """Return the value of the reference for one topic, from rows of the tables without the topic."""
     params = dict(measure.params)

@@ -14,7 +14,7 @@ from answers import answer_cases
 from classics import classic_cases
 from contracts.contract_cases import is_computed
 from intents import intent_cases
-from intents.test_intents_against_reference import known_of, rows_of
+from intents.test_intent_measures import known_of, rows_of
 from measures import measure_cases
 from nuggets import nugget_cases
 from passages import passage_cases

@@ -1,13 +1,12 @@
-"""Measures over intents, from every form of qrels, compared with the plain reference and worked examples."""
+"""Measures over intents, from every form of qrels, compared with worked examples, and identities."""
 
 import math
 import random
-from itertools import permutations
 
 import ir_measures
 import pandas as pd
 import pytest
-from intents.intent_cases import EXAMPLE_A, EXAMPLE_D, GAINS, random_topic
+from intents.intent_cases import EXAMPLE_A, EXAMPLE_D, random_topic
 from reference import intents as reference
 
 import ir_graded
@@ -171,57 +170,6 @@ def test_a_level_below_0_is_unjudged_in_a_condensed_list_beside_other_measures()
         assert ir_graded.evaluate([measure, "Judged@5"], qrels, run).values.ravel().tolist() == [1, 1]
 
 
-# --------------------------------------------------------------------------------------------- reference
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("base", BASES, ids=str)
-@pytest.mark.parametrize("seed", range(4))
-def test_every_base_measure_equals_the_reference(base, seed):
-    topics = random_topics(seed, 3)
-    name, params = base
-    gains = GAINS[seed % 3]
-    # nDCG takes only whole gains.
-    more = {} if not gains or "dcg" in params or (name == "nDCG" and seed == 2) else {"gains": gains}
-    if name != "nDCG" and seed == 2:
-        more["rel"] = 2
-    if "dcg" not in params and seed % 2:
-        more["judged_only"] = True
-    if (name in SCALED or params.get("stop") == "err") and seed == 3:
-        more["max_rel"] = 5
-    base = (name, {**params, **more})
-    asked = [(measure, cutoff) for cutoff in (3, 10) for measure in NAMES]
-    measures = [ours(measure, cutoff, base) for measure, cutoff in asked]
-    found = all_scores(measures, topics, intents=known_of(topics))
-    for (measure, cutoff), each in zip(asked, found, strict=True):
-        wanted = expected(measure, {"measure": base, "cutoff": cutoff}, topics)
-        assert each == pytest.approx(wanted, abs=1e-12), measure
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", ["I-rec", "P+Q", "P+Q#"])
-def test_measures_without_a_base_measure_equal_the_reference(name, seed):
-    topics = random_topics(seed)
-    params = {"cutoff": 5} if seed % 2 else {}
-    if seed % 3 == 1:
-        params |= {"judged_only": True, "rel": 2}
-    if name != "I-rec" and seed % 4 > 1:
-        params |= {"beta": 2, "gains": GAINS[1]}
-    found = scores(ours(name, **params), topics)
-    assert found == pytest.approx(expected(name, params, topics), abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("name", NAMES)
-def test_missing_probabilities_are_uniform_over_relevant_intents(name, seed):
-    topics = {name: topic._replace(nav=set()) for name, topic in random_topics(seed).items()}
-    qrels = rows_of(topics).drop(columns=["probability", "intent_type"])
-    base = ("Q", {"rel": 1 + seed % 2})
-    found = scores(ours(name, 10, base), topics, qrels)
-    params = {"measure": base, "cutoff": 10}
-    assert found == pytest.approx(expected(name, params, topics, uniform=True), abs=1e-12)
-
-
 # -------------------------------------------------------------------------------------------- properties
 
 
@@ -248,28 +196,6 @@ def test_one_intent_of_probability_1_is_the_base_measure(base):
         for each in found:
             assert each == pytest.approx(wanted, abs=1e-12)
         assert recall == success
-
-
-@pytest.mark.slow
-def test_gamma_of_0_and_1_selects_one_part():
-    topics = random_topics(1)
-    for name in ("D", "IA", "DIN", "P+Q"):
-        base = None if name == "P+Q" else ("Q", {"norm": "cutoff"})
-        assert scores(ours(f"{name}#", 10, base, gamma=0), topics) == scores(ours(name, 10, base), topics)
-        assert scores(ours(f"{name}#", 10, base, gamma=1), topics) == scores("I-rec@10", topics)
-
-
-@pytest.mark.slow
-def test_types_decide_between_informational_and_navigational():
-    topics = random_topics(2)
-    informational = {name: topic._replace(nav=set()) for name, topic in topics.items()}
-    navigational = {name: topic._replace(nav=set(topic.levels)) for name, topic in topics.items()}
-    assert scores("DIN-nDCG@10", informational) == scores("D-nDCG@10", informational)
-    assert scores("P+Q@10", informational) == scores("IA-Q@10", informational)
-    assert scores("P+Q@10", navigational) == scores("IA-P+@10", navigational)
-    found, without = scores("DIN-nDCG@10", navigational), scores("D-nDCG@10", navigational)
-    assert all(found[name] <= without[name] for name in found)
-    assert found != without
 
 
 @pytest.mark.slow
@@ -305,34 +231,7 @@ def test_the_ideal_list_by_global_gain_scores_1(base):
         assert found[name] == pytest.approx(float(any(gain > 0 for gain in gains.values())), abs=1e-12)
 
 
-@pytest.mark.slow
-def test_a_topic_scores_the_same_alone_and_among_others():
-    topics = random_topics(6, 3)
-    together = all_scores(all_measures(), topics)
-    for name, topic in topics.items():
-        assert all_scores(all_measures(), {name: topic}) == [{name: each[name]} for each in together]
-
-
 # ------------------------------------------------------------------------------------- ties and explaining
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["D", "IA", "D#", "IA#", "DIN#", "DIN", "I-rec", "P+Q", "P+Q#"])
-def test_explained_contributions_sum_to_the_score(name):
-    topics = random_topics(10, 3)
-    qrels, run = rows_of(topics), run_of(topics)
-    plain = name in ("I-rec", "P+Q", "P+Q#")
-    measures = [
-        ours(name, 5, base)
-        if plain or "dcg" in base[1]
-        else ours(name, 5, (base[0], {**base[1], "judged_only": True}))
-        for base in ([None] if plain else BASES[::2])
-    ]
-    for measure, wanted in zip(measures, all_scores(measures, topics, qrels), strict=True):
-        for topic, score in wanted.items():
-            found = ir_graded.explain(measure, qrels, run, topic)
-            assert found.score == score
-            assert math.fsum(found.to_frame()["contribution"]) == pytest.approx(score, abs=1e-12), measure
 
 
 def test_an_explanation_names_intents():
@@ -352,33 +251,6 @@ def test_din_has_no_expected_score():
     qrels, run = rows_of({"t": EXAMPLE_A}), run_of({"t": EXAMPLE_A})
     with pytest.raises(ir_graded.ParameterError, match="ties='doc_id'"):
         ir_graded.evaluate("DIN#(measure='Q')", qrels, run, ties="expected")
-
-
-@pytest.mark.slow
-def test_expected_scores_are_means_over_all_orders():
-    measures = [
-        *("D-Q@4", "D#-nDCG@2", "IA-Q@4", "IA#-P+@3", "I-rec@1", "I-rec@2", "P+Q#@3"),
-        *("IA(measure='Q(judged_only=True)')@3", "D#(measure='Q(judged_only=True)')@2"),
-    ]
-    topics = {name: topic for name, topic in random_topics(7, 8).items() if len(topic.retrieved) > 3}
-    assert len(topics) > 3
-    qrels = rows_of(topics)
-    # All orders of the first three documents, which are tied, above the others.
-    in_order = {
-        str(order): {
-            name: {doc: -float(order[n] if n < 3 else n) for n, doc in enumerate(topic.retrieved)}
-            for name, topic in topics.items()
-        }
-        for order in permutations(range(3))
-    }
-    means = ir_graded.evaluate(measures, qrels, in_order).values.mean(axis=1)
-    tied = {
-        name: {doc: -float(max(n, 2)) for n, doc in enumerate(topic.retrieved)}
-        for name, topic in topics.items()
-    }
-    found = ir_graded.evaluate(measures, qrels, tied, ties="expected").values[:, 0]
-    for measure, values, mean in zip(measures, found, means, strict=True):
-        assert values == pytest.approx(mean, abs=1e-12), measure
 
 
 def test_optimistic_and_pessimistic_orders_of_d_are_by_global_gain():
