@@ -74,7 +74,7 @@ def counts_of(values, seed=3, many=B):
 
 
 @pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("alpha", [0.05, 0.3])
+@pytest.mark.parametrize("alpha", [1 / B, 0.05, 0.3])
 def test_bootstrap_equals_the_plain_loops(name, alpha):
     values = MATRICES[name]
     result = discriminative_power(values, alpha=alpha, n_resamples=B, rng=3)

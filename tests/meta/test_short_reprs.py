@@ -50,6 +50,7 @@ RESULTS = {
     "ConfidenceIntervals": lambda: meta.confidence_intervals({"a": MATRIX}, n_resamples=9),
     "Differences": lambda: ir_graded.compare_runs("Q AP", QRELS, "one", RUNS, test="t"),
     "EffectSizes": lambda: meta.effect_sizes(MATRIX),
+    "ScoreVariance": lambda: meta.score_variance(MATRIX),
     "TopicSetSize": lambda: meta.topic_set_size(MATRIX, 0.1),
     "CollectionStatistics": lambda: ir_graded.collection_statistics(QRELS, RUNS),
     "RunOverlaps": lambda: ir_graded.rbo_matrix(RUNS),
