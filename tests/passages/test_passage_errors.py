@@ -211,8 +211,7 @@ def one_field(kind, column):
     return [row(*values[:at], *values[at + 1 :]) for values in ROWS[kind][:3]]
 
 
-#: Input without passages, or with passages of some rows.
-LACKING = {
+WITHOUT = {
     **{
         f"{form} without {','.join(missing)}": lambda kind, _, form=form, missing=missing: without(
             TYPED[form](kind, ROWS[kind][:3]), *missing
@@ -220,43 +219,45 @@ LACKING = {
         for form in TYPED
         for missing in (("start",), ("length",), ("start", "length"))
     },
-    # With one column only, rows of an article are not duplicates: the other column is missing.
-    **{
-        f"rows without {missing}": lambda kind, _, missing=missing: without(
-            cases.frame(kind, ROWS[kind]), missing
-        )
-        for missing in ("start", "length")
-    },
     "documents": lambda kind, _: cases.one_row_an_article(kind, ROWS[kind]),
     "tuples": lambda kind, _: [*made(kind, documents(kind))],
     "generator": lambda kind, _: made(kind, documents(kind)),
     "dict of dicts": lambda kind, _: helpers.dicts(documents(kind)),
     "path": file,
     "name of a file": lambda kind, folder: str(file(kind, folder)),
+}
+#: Several rows of an article are not duplicates if one column is there: the other is missing.
+PARTLY = {
     **{
-        f"tuple {at} without spans": lambda kind, _, at=at: [
+        f"rows with {column} alone": lambda kind, _, column=column: without(
+            cases.frame(kind, ROWS[kind]), *{"start", "length"} - {column}
+        )
+        for column in ("start", "length")
+    },
+    **{
+        f"tuples with {column} alone": lambda kind, _, column=column: one_field(kind, column)
+        for column in ("start", "length")
+    },
+    **{
+        f"tuple {at} without both": lambda kind, _, at=at: [
             *tuples(kind, ROWS[kind][:at]),
             *made(kind, [("1", "z", 1)]),
             *tuples(kind, ROWS[kind][at + 1 :]),
         ]
         for at in (0, 1, 3)
     },
-    **{
-        f"tuples with {column} alone": lambda kind, _, column=column: one_field(kind, column)
-        for column in ("start", "length")
-    },
     "tuples of two kinds": lambda kind, _: [*tuples(kind, ROWS[kind]), *one_field(kind, "length")],
 }
 
 
 @KINDS
-@pytest.mark.parametrize("name", LACKING)
+@pytest.mark.parametrize("name", [*WITHOUT, *PARTLY])
 def test_input_without_passages_is_rejected(kind, name, tmp_path):
+    """The message names the columns, and the forms that can hold them."""
     parts = ["start", "length"]
-    if "rows" not in name and "tuple " not in name and "tuples " not in name:
-        # The message names the columns, and the forms that can hold them.
+    if name in WITHOUT:
         parts += ["MAgP", "passages", *cases.names(kind), "named tuples", "file", "dict of dicts"]
-    assert_side_rejected(kind, lambda: LACKING[name](kind, tmp_path), *parts)
+    assert_side_rejected(kind, lambda: (WITHOUT | PARTLY)[name](kind, tmp_path), *parts)
 
 
 @KINDS
@@ -264,7 +265,7 @@ def test_measures_of_documents_reject_tuples_of_which_some_lack_passages(kind):
     """The intention is unclear."""
     rows = {side: cases.frame(side, ROWS[side]) for side in ROWS}
     with pytest.raises(InputError, match=r"start.*length"):
-        ir_measures.calc(["Q"], **{**rows, kind: LACKING["tuple 1 without spans"](kind, None)})
+        ir_measures.calc(["Q"], **{**rows, kind: PARTLY["tuple 1 without both"](kind, None)})
 
 
 @pytest.mark.parametrize("measure", ["MAgP", "MAgP(beta=0.25)@5", "gP@10", "gR@5"])
