@@ -5,6 +5,7 @@ import math
 import pytest
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
+from measures import measure_cases
 
 from ir_graded import ParameterError
 from ir_graded.measures import GradedMeasure
@@ -70,3 +71,18 @@ def assert_the_ideal_list_is_best(measure, qrels):
     low, high = cases.declared(measure).RANGE
     for topic, score in cases.scores(measure, qrels, cases.retrieved(ideal), whole=True).items():
         assert score == pytest.approx(high if ideal[topic] else low, abs=cases.ROUNDING)
+
+
+@pytest.mark.slow
+def test_variants_that_declare_to_lack_it_have_ideal_lists_with_lower_scores():
+    for subject in measure_cases.VARIANTS:
+        measure = subject @ 5 if measure_cases.needs_cutoff(subject, subject.params) else subject
+        found = [
+            score
+            for one in cases.COLLECTIONS[::3]
+            for ideal in [cases.ideal_rankings(measure, one.qrels)]
+            for topic, score in cases.scores(measure, one.qrels, cases.retrieved(ideal)).items()
+            if ideal[topic]
+        ]
+        is_lower = min(found) < cases.declared(subject).RANGE[1] - cases.ROUNDING
+        assert is_lower is ("ideal" in cases.lacks(subject)), subject
