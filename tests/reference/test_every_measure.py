@@ -276,8 +276,9 @@ def of_groups(rng, subject):
         if subject.NAME == "EC":
             measure, base = with_base(rng, subject)
             cutoff = measure.params.get("cutoff")
-            return measure, lambda topic: intents.ec(
-                base, levels[topic], classes[topic], ranking[topic], cutoff, every
+            # If gains fall, the highest level of a class is not the best, and the score is cut off at 1.
+            return measure, lambda topic: min(
+                1.0, intents.ec(base, levels[topic], classes[topic], ranking[topic], cutoff, every)
             )
         params = parameters(rng, subject, "groups", "target", "targets", "measure", "cutoff")
         name = rng.choice([*sizes])
@@ -310,7 +311,7 @@ def of_text(rng, subject):
     qrels["aspects"] = [rng.choice(["A", "B", "A|B", " B |C", None]) for _ in range(len(qrels))]
     of_articles = subject.NAME in passage_cases.MEASURES
     if of_articles:
-        run["score"] = [float(rng.randrange(12)) for _ in range(len(run))]
+        run["score"] = [float(rng.randrange(4)) for _ in range(len(run))]
     gold = [
         (*row[:5], row[-1] if isinstance(row[-1], str) else None) for row in qrels.itertuples(index=False)
     ]
@@ -404,7 +405,7 @@ def assert_equal_the_reference(rng, family, subject):
 @pytest.mark.parametrize(("family", "subject"), CASES, ids=name_of)
 def test_measures_equal_the_reference(family, subject):
     rng = rng_of(f"{family.__name__} {subject}")
-    for _ in range(3):
+    for _ in range(3 if len(subject.SUPPORTED_PARAMS) > 2 else 8):
         assert_equal_the_reference(rng, family, subject)
 
 
