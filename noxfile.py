@@ -26,9 +26,15 @@ LOWEST = (
 
 #: Extras, of which an installation may have none.
 EXTRAS = ("", "meta", "plot", "report", "pyterrier", "xml")
+#: Comparisons of values with other programs.
+PEERS = (
+    ("compare.py", "--cases", "300", "--seed", "7"),
+    ("compare.py", "--cases", "300", "--seed", "7", "--data", "sample"),
+    ("compare.py", "--cases", "10000", "--seed", "7", "--data", "robust2003", "--oracle", "pytrec_eval"),
+    ("disagreements.py",),
+)
 #: Tests that compare values with other programs, or must pass with and without them.
 PEER_TESTS = (
-    "tests/differential",
     "tests/classics/test_classics_wiring.py",
     "tests/classics/test_classics_over_intents.py",
     "tests/classics/test_classics_against_upstream.py",
@@ -129,6 +135,8 @@ def peers(session: nox.Session) -> None:
     """Compare values with other programs, and run the tests that must pass with and without them."""
     session.install("-e", ".[test]", *group("peers"))
     session.run("python", "-c", "import cwl, krippendorff, pyndeval, ranx, sklearn, trectools")
+    for command, *options in PEERS:
+        session.run("python", f"benchmarks/agreement/{command}", *options)
     session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *PEER_TESTS, *session.posargs)
 
 
@@ -149,6 +157,8 @@ def nightly(session: nox.Session) -> None:
     session.run(
         *run_tests, *several, "-m", "hypothesis and not (release or nightly or fuzz)", "--examples=100"
     )
+    for command, *options in PEERS:
+        session.run("python", f"benchmarks/agreement/{command}", *options)
     session.run(*run_tests, *several, "-m", "not (nightly or release)", *PEER_TESTS)
 
 

@@ -19,15 +19,12 @@ MAY_BE_SKIPPED = {
     r"PySpark is not installed": "CI runs these tests again once it is installed",
     r"Spark Connect needs more": "`nox -s nightly`",
     r"import-linter is not installed": "CI runs these tests again with the tools for developers",
-    r"(cwl-eval|krippendorff|pyndeval|ranx|scikit-learn|trectools) is not installed": "`nox -s nightly`",
+    r"(cwl-eval|pyndeval|ranx) is not installed": "`nox -s nightly`",
     r"(haystack|jax|lightning|llama-index|mteb|sentence-transformers|torch|torchmetrics) is not installed": (
         "`nox -s adapters`"
     ),
-    r"(irrCAC|ppi-python) is not installed": "they need older versions of NumPy or much else",
     r"torch has no CUDA device": "machines for CI have none",
     r"pdflatex is not installed": "LaTeX is not in any package index",
-    r"the variable TREC_EVAL names no program": "trec_eval is not in any package index",
-    r"the variable NTCIR_EVAL names no program": "NTCIREVAL is not in any package index",
 }
 
 #: Every test of these folders gets the marker. Modules and tests elsewhere set it themselves.
