@@ -12,7 +12,7 @@ TESTS = Path(__file__).parents[1]
 PROJECT = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
 #: Folders that mutation testing leaves out: they run other processes or programs, need a JVM or real
 #: collections, or test the documentation and the project.
-NOT_FOR_MUTANTS = {"collections", "differential", "docs", "fuzz", "notebooks", "project", "spark"}
+NOT_FOR_MUTANTS = {"collections", "docs", "fuzz", "notebooks", "project", "spark"}
 
 
 def module(path):
