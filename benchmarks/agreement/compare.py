@@ -154,22 +154,22 @@ def main() -> int:
                 )
                 print(path)
         return 0
-    print(f"{'program':<24}{'measures':>9}{'variants':>9}{'cases':>10}{'largest difference':>20}")
+    print(f"{'program':<36}{'measures':>9}{'variants':>9}{'cases':>10}{'largest difference':>20}")
     wrong = total = 0
     for oracle in (oracle for oracles in programs.values() for oracle in oracles):
         if options.data != "random" and not oracle.on:
             continue
         if oracle.missing:
-            print(f"{oracle.name:<24}{oracle.missing}")
+            print(f"{oracle.name:<36}{oracle.missing}")
             continue
         tally = run(oracle, options.cases, options.seed, options.data)
         total += tally.cases
         counts = f"{len(tally.kinds):>9,}{len(tally.measures):>9,}{tally.cases:>10,}"
-        print(f"{oracle.name:<24}{counts}{tally.largest:>20.1e}", flush=True)
+        print(f"{oracle.name:<36}{counts}{tally.largest:>20.1e}", flush=True)
         if not tally.largest <= oracle.tolerance:
             wrong += 1
             print(f"    above {oracle.tolerance:g}: {tally.worst}")
-    print(f"{'all':<24}{'':>18}{total:>10,}")
+    print(f"{'all':<36}{'':>18}{total:>10,}")
     return bool(wrong)
 
 

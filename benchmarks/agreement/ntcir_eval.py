@@ -23,7 +23,7 @@ from reference import intents
 
 from benchmarks.agreement.lists import intent_topics, ranked_docs, with_columns
 from benchmarks.agreement.oracles import oracle
-from ir_graded.errors import ParameterError
+from ir_graded import ParameterError
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import scorer_of
 
