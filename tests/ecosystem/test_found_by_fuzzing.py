@@ -24,6 +24,12 @@ def test_strings_of_ir_measures_that_gave_another_error(text):
         read_measures([text])
 
 
+@pytest.mark.parametrize("order", ["ties='expected'", "ties='x'", "ranks='rows'"])
+def test_an_unknown_parameter_beside_an_order_is_rejected(order):
+    with pytest.raises(ir_graded.ParameterError, match="AP takes no parameter 'x'; it takes cutoff"):
+        read_measures([f"AP(x=1,{order})"])
+
+
 @pytest.mark.parametrize(
     "qrels",
     [

@@ -179,9 +179,16 @@ def separate_ties(measure: Measure) -> Measure:
     if isinstance(measure, GradedMeasure) or measure.NAME not in TIED_CLASSICS:
         return measure
     order = {name: params.pop(name) for name in ("ties", "ranks") if name in params}
-    if CLASSICS[measure.NAME].FURTHER.keys() & params.keys():
-        return TIED_CLASSICS[measure.NAME](**params, **order)
-    plain = type(measure)(**params) if order else measure
+    tied, plain = TIED_CLASSICS[measure.NAME], type(measure)(**params) if order else measure
+    further = CLASSICS[measure.NAME].FURTHER.keys() & params.keys()
+    # ir-measures takes any parameter when it makes a measure, but cannot print it.
+    if (order or further) and (unknown := params.keys() - tied.SUPPORTED_PARAMS.keys()):
+        takes = ", ".join(tied.SUPPORTED_PARAMS)
+        raise ParameterError(
+            f"{measure.NAME} takes no parameter {short_repr(min(unknown))}; it takes {takes}"
+        )
+    if further:
+        return tied(**params, **order)
     for name, value in order.items():
         plain = with_ties(plain, value) if name == "ties" else with_ranks(plain, value)
     return plain
