@@ -248,6 +248,7 @@ def test_wrong_output_of_nuggetizer(tmp_path, change, message):
         ("NuggetR(partial=True,threshold=0.5)", "partial=True takes no threshold"),
         ("U(of='nuggets',gains={1:2})", "gains needs of='rows', given of='nuggets'"),
         ("U(threshold=0.5)", "threshold needs of='nuggets', given of='rows'"),
+        ("U(importance='vital')", "importance needs of='nuggets', given of='rows'"),
     ],
 )
 def test_wrong_parameters(measure, message):
