@@ -110,7 +110,7 @@ SCALES = ((0, 1), (-1, 0, 1, 2), (-2, -1, 0, 1, 2, 3), (0, 1, 2, 3), (0, 2, 4, 8
 SMALL = {"topics": 3, "longest": 24}
 
 
-def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longest=200, near=False) -> Lists:
+def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longest=200) -> Lists:
     """Random lists: short and long ones, topics without relevant documents or on one side only.
 
     Args:
@@ -119,7 +119,6 @@ def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longes
         ties: whether documents may tie.
         topics: number of topics on both sides.
         longest: largest number of documents retrieved or judged for a topic.
-        near: whether some scores differ only beyond the precision of float32.
     """
     scale = np.array(scales[rng.integers(len(scales))])
     # Relevant documents are rare in some collections and frequent in others.
@@ -131,7 +130,7 @@ def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longes
         levels = rng.choice(scale, judged, p=weights)
         # pytrec_eval may crash if all levels of a topic are below -1.
         levels[0] = max(levels[0], -1)
-        scores = _scores(rng, retrieved, ties, near).tolist()
+        scores = _scores(rng, retrieved, ties).tolist()
         qrels[topic] = dict(zip(docs, levels.tolist(), strict=False))
         run[topic] = dict(zip(rng.permutation(docs)[:retrieved].tolist(), scores, strict=True))
     qrels["only-judged"] = {"d1": 1}
@@ -139,9 +138,7 @@ def draw(rng: np.random.Generator, *, scales=SCALES, ties=True, topics=8, longes
     return Lists(qrels, run, as_tables=bool(rng.random() < 0.5))
 
 
-def _scores(rng, count, ties, near):
-    if near and rng.random() < 0.5:
-        return 1.0 + rng.integers(0, 4, count) * 1e-9
+def _scores(rng, count, ties):
     if ties and rng.random() < 0.7:
         return rng.integers(0, max(2, count // 3), count) / 8
     return rng.permutation(count) / 8 - count // 2
