@@ -44,7 +44,7 @@ from workloads import Collection, Store, passages, score_matrix
 
 import ir_graded
 from ir_graded._utils.threads import processors
-from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.significance import discriminative_power
 from ir_graded.reporting import report
 
 RECORDED = Path(__file__).with_name("guard.json")

@@ -28,8 +28,13 @@ from scipy.stats import kendalltau
 
 import ir_graded
 from benchmarks import interval_coverage as coverage
-from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, Retrieved
-from ir_graded.evaluation.run_model import RunModel, sigmoid
+from ir_graded.analyses.score_intervals.imputation import (
+    Imputation,
+    ReciprocalRankFusion,
+    Retrieved,
+    RunModel,
+    sigmoid,
+)
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from tests.collections_data import ranked_runs
 

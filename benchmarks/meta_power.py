@@ -15,7 +15,7 @@ from peers import pair_by_pair
 from timing import peak_mib
 from workloads import score_matrix
 
-from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta.significance import discriminative_power
 
 
 def main() -> None:

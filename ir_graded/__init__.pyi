@@ -1,49 +1,49 @@
 # mypy does not follow a star import of a module to its own star imports, so the families are named here.
 from . import meta as meta, passages as passages, plots as plots
 from ._utils.version import __version__ as __version__
-from .data.sample import sample as sample
-from .errors import *
-from .evaluation.answers import score_answers as score_answers
-from .evaluation.arrays import score_arrays as score_arrays
-from .evaluation.collection_statistics import (
-    CollectionStatistics as CollectionStatistics,
-    collection_statistics as collection_statistics,
-)
-from .evaluation.estimates import (
+from .analyses.answers import score_answers as score_answers
+from .analyses.arrays import RankingMetric as RankingMetric, score_arrays as score_arrays
+from .analyses.estimates import (
     EstimateDifference as EstimateDifference,
     ScoreEstimates as ScoreEstimates,
     score_estimates as score_estimates,
 )
-from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as evaluate_collections
-from .evaluation.explain import Explanation as Explanation, explain as explain
-from .evaluation.judgment_comparison import (
+from .analyses.explain import (
+    Explanation as Explanation,
+    RankingComparison as RankingComparison,
+    compare_rankings as compare_rankings,
+    explain as explain,
+)
+from .analyses.judgment_comparison import (
     JudgmentComparison as JudgmentComparison,
     combine_judgments as combine_judgments,
     compare_judgments as compare_judgments,
 )
-from .evaluation.metric import RankingMetric as RankingMetric
-from .evaluation.overlap import RunOverlaps as RunOverlaps, rbo as rbo, rbo_matrix as rbo_matrix
-from .evaluation.pools import pool as pool
-from .evaluation.rankings import (
-    RankingComparison as RankingComparison,
-    compare_rankings as compare_rankings,
+from .analyses.overlap import RunOverlaps as RunOverlaps, rbo as rbo, rbo_matrix as rbo_matrix
+from .analyses.pools import (
+    CollectionStatistics as CollectionStatistics,
+    collection_statistics as collection_statistics,
+    pool as pool,
 )
-from .evaluation.run_comparison import compare_runs as compare_runs
-from .evaluation.score_intervals import (
+from .analyses.score_intervals import (
     IntervalDifferences as IntervalDifferences,
     ScoreIntervals as ScoreIntervals,
     score_intervals as score_intervals,
 )
-from .evaluation.scores import Scores as Scores
-from .evaluation.signature import Signature as Signature
-from .evaluation.ties import ties as ties
-from .evaluation.unjudged import (
+from .analyses.ties import ties as ties
+from .analyses.unjudged import (
     ScoreBounds as ScoreBounds,
     Unjudged as Unjudged,
     score_bounds as score_bounds,
     unjudged as unjudged,
 )
-from .evaluation.verification import Verification as Verification, verify as verify
+from .analyses.verification import Verification as Verification, verify as verify
+from .data.sample import sample as sample
+from .errors import *
+from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as evaluate_collections
+from .evaluation.run_comparison import compare_runs as compare_runs
+from .evaluation.scores import Scores as Scores
+from .evaluation.signature import Signature as Signature
 from .io.annotations import (
     with_groups as with_groups,
     with_intents as with_intents,

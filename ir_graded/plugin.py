@@ -30,7 +30,7 @@ class Pipeline(FallbackProvider):
         objects = read_measures(measures, as_given=True)
         if not any(isinstance(measure, GradedMeasure) for measure in objects):
             return super()._evaluator(objects, qrels)
-        from .evaluation.mixed import compose
+        from ir_graded.evaluation.provider import compose
 
         return compose(objects, qrels)
 

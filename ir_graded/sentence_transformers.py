@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 from ir_measures.measures import Measure
 
+from .analyses.arrays import DefaultTies, numbers_of
 from .errors import InputError, ParameterError, short_repr
-from .evaluation.arrays import numbers_of
 from .evaluation.evaluate import Request, in_order
-from .evaluation.ties import DefaultTies
 from .io.sources import table_of
 from .io.values import as_text, describe_document
 from .matching.judgments import rows_of_dicts

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
+from ir_graded.analyses.arrays import RankingMetric
+
+from .analyses.arrays import LARGEST_WHOLE, numbers_of
 from .errors import GradedError, InputError
-from .evaluation.arrays import LARGEST_WHOLE, numbers_of
-from .evaluation.metric import RankingMetric
 
 try:
     from torchmetrics import Metric

@@ -45,20 +45,20 @@ TASKS: dict[str, Task] = {
     "evaluate": Task(
         "Evaluate runs",
         "Score runs, and read qrels and runs from files. See :doc:`/guide/start`.",
-        ("evaluation.evaluate", "evaluation.scores", "io", "evaluation", "data"),
+        ("evaluation.evaluate", "evaluation.scores", "io", "evaluation", "analyses", "data"),
     ),
     "explain": Task(
         "Explain scores and write reports",
         "Show where a score comes from. See :doc:`/guide/looking_closer`.",
-        ("evaluation.explain", "evaluation.rankings", "reporting"),
+        ("analyses.explain", "reporting"),
     ),
     "unjudged": Task(
         "Handle ties and unjudged documents",
         "Show how much a score depends on ties and unjudged documents, and choose documents to judge. See "
         ":doc:`/guide/ties` and :doc:`/guide/unjudged`.",
         (
-            *("evaluation.ties", "evaluation.coverage", "evaluation.score_bounds"),
-            *("evaluation.score_intervals", "evaluation.pools"),
+            *("analyses.ties", "evaluation.coverage", "analyses.unjudged"),
+            *("analyses.score_intervals", "analyses.pools"),
         ),
     ),
     "compare": Task(
@@ -67,7 +67,7 @@ TASKS: dict[str, Task] = {
         ":doc:`/guide/sample_size`.",
         (
             "evaluation.run_comparison",
-            "evaluation.overlap",
+            "analyses.overlap",
             "meta.differences",
             "meta.ranks",
             "meta.collections",
@@ -81,7 +81,7 @@ TASKS: dict[str, Task] = {
         "Prepare and compare judgments",
         "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents`, "
         ":doc:`/guide/fairness` and :doc:`/guide/labels`.",
-        ("io.annotations", "evaluation.judgment_comparison", "meta.agreement", "meta.conclusions"),
+        ("io.annotations", "analyses.judgment_comparison", "meta.agreement", "meta.conclusions"),
     ),
     "passages": Task(
         "Evaluate passages and chunks",
@@ -98,7 +98,7 @@ TASKS: dict[str, Task] = {
         "Evaluate during training",
         "Score a model of sentence-transformers, or batches, while a model is trained. See "
         ":doc:`/guide/training`.",
-        ("sentence_transformers", "torchmetrics", "evaluation.metric"),
+        ("sentence_transformers", "torchmetrics", "analyses.arrays"),
     ),
     "spark": Task(
         "Evaluate on Spark",

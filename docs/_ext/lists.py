@@ -15,7 +15,7 @@ from measure_pages import slug, table
 
 from ir_graded import measures
 from ir_graded.measures import NAMES, REGISTRY, GradedMeasure
-from ir_graded.measures.documentation import sections
+from ir_graded.measures.base import sections
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "nox -s generate"

@@ -15,10 +15,10 @@ import pandas as pd
 import ir_graded
 from ir_graded.core.facets import SPAN
 from ir_graded.measures import ANSWERS, GM, NAMES, PROPERTIES, GradedMeasure
+from ir_graded.measures.base import sections
 from ir_graded.measures.classic import CLASSICS
-from ir_graded.measures.documentation import sections
-from ir_graded.measures.other_names import LACKING, MEANT, TREC_ONLY
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
+from ir_graded.measures.parsing import LACKING, MEANT, TREC_ONLY
 
 #: The worked example of Sakai and Robertson (2008): 10 relevant documents of the levels 3, 2, 1 (S, A, B).
 LEVELS = {"S1": 3, "S2": 3, "S3": 3, "A1": 2, "A2": 2, "A3": 2, "B1": 1, "B2": 1, "B3": 1, "B4": 1}

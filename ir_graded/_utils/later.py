@@ -1,14 +1,17 @@
-"""Imports on first use: packages that import a name on access, and objects that stand for others."""
+"""Imports on first use: names of packages, objects that stand for others, and optional libraries."""
 
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar
+
+from ir_graded.errors import GradedError
 
 _LOAD = "_load"
 
@@ -89,3 +92,40 @@ def in_place(stand_in: object, made: Made) -> Made:
         return made
     become(stand_in, made)
     return stand_in  # type: ignore[return-value]  # now of that class
+
+
+#: The extra that installs each optional library.
+EXTRAS = {
+    "jinja2": "report",
+    "lxml": "xml",
+    "markupsafe": "report",
+    "matplotlib": "plot",
+    "scipy": "meta",
+    "threadpoolctl": "meta",
+}
+
+
+def extra(module: str) -> Any:
+    """Import a module of an optional library. Raises GradedError with the extra if it is not installed."""
+    library = module.partition(".")[0]
+    name = EXTRAS[library]
+    try:
+        return import_module(module)
+    except ImportError:
+        raise GradedError(f"this feature requires {library}: {install_hint(name)}") from None
+
+
+def install_hint(name: str) -> str:
+    """Return the command that installs an extra, from where the package itself was installed (PEP 610)."""
+    # Slow to import.
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        # A package from a registry has no such file.
+        origin = json.loads(distribution("ir-graded").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {"url": Path(__file__).parents[2].as_uri()}
+    source = origin.get("url", "")
+    if "vcs_info" in origin:
+        source = f"{origin['vcs_info']['vcs']}+{source}@{origin['vcs_info']['commit_id']}"
+    return f"pip install 'ir-graded[{name}]{source and ' @ '}{source}'"

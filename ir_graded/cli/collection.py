@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
+from ir_graded.analyses.judgment_comparison import compare_judgments
+from ir_graded.analyses.overlap import rbo as overlap_of, rbo_matrix
+from ir_graded.analyses.pools import collection_statistics, pool as pooled
 from ir_graded.core.segments import exact_sum
 from ir_graded.errors import CoverageWarning, short_repr
-from ir_graded.evaluation.collection_statistics import collection_statistics
-from ir_graded.evaluation.judgment_comparison import compare_judgments
-from ir_graded.evaluation.overlap import rbo as overlap_of, rbo_matrix
-from ir_graded.evaluation.pools import pool as pooled
 from ir_graded.io.assignments import is_assignments
 from ir_graded.io.run_names import named_runs
 

@@ -38,7 +38,7 @@ from ir_graded.meta.differences import (
     p_text,
 )
 from ir_graded.meta.minima import BELOW_MINIMUM, Minima, minima
-from ir_graded.meta.samples import TooFewTopicsWarning
+from ir_graded.meta.replicates import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 
 from . import options
@@ -436,7 +436,7 @@ def answers(
     Measures are NuggetScore, also by the original names such as strict_vital_score, CitationP and CitationR.
     With a --baseline the output, --fail-if and exit codes are those of `ir_graded compare`.
     """
-    from ir_graded.evaluation.answers import score_answers  # imports Polars, which ``compare`` may not need
+    from ir_graded.analyses.answers import score_answers  # imports Polars, which ``compare`` may not need
 
     inputs = {name: chosen.pop(name) for name in ("nuggets", "citations")}
     formats = FORMATS if baseline is None else _OUTPUTS

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 import ir_graded  # of which modules of options are imported on use
+from ir_graded.analyses.score_intervals import score_intervals
 from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
-from ir_graded.evaluation.score_intervals import score_intervals
 from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.evaluation.tables import with_comment
 from ir_graded.io.run_names import find_run
-from ir_graded.meta.topics import weights_of
+from ir_graded.meta.options import weights_of
 
 from . import options
 from .output import FORMATS, Leaderboard, More, frame_text, show, show_note

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
+from ir_graded.analyses.explain import RankingComparison, compare_rankings, explain as explained
+from ir_graded.analyses.verification import verify as verified
 from ir_graded.evaluation.evaluate import in_order
-from ir_graded.evaluation.explain import explain as explained
-from ir_graded.evaluation.rankings import RankingComparison, compare_rankings
-from ir_graded.evaluation.verification import verify as verified
 
 from . import options
 from .output import FORMATS, Leaderboard, frame_text, json_line, show

@@ -9,9 +9,8 @@ import click
 from ir_measures.measures import Measure, ParamInfo
 
 from ir_graded.measures import NAMES, GradedMeasure
-from ir_graded.measures.base import SHORT_FOR
+from ir_graded.measures.base import SHORT_FOR, sections
 from ir_graded.measures.classic import CLASSICS, EXAMPLES
-from ir_graded.measures.documentation import sections
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 from ir_graded.measures.parsing import read_measures
 

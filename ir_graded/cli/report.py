@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ir_graded.plots.report import report_figures
+from ir_graded.plots.scores import report_figures
 from ir_graded.plots.style import plural
 from ir_graded.reporting.contents import Contents
 from ir_graded.reporting.page import report as of_report, write_report

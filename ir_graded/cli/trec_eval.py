@@ -46,7 +46,7 @@ def trec_eval(
     NAME is a measure of trec_eval (ndcg), a measure with parameters (P.5,10 or ndcg.1=3,2=9), official
     (default), set or all_trec. Not available are prefs_*, *_avgjg, and the options -Z, -T and -R.
     """
-    from ir_graded.evaluation.trec_eval import Options, measures_of, ranked_lists
+    from ir_graded.analyses.trec_eval import Options, measures_of, ranked_lists
 
     measures = measures_of(names or ["official"])
     lists = ranked_lists(qrels, [str(standard_input(run)) for run in runs], Options(**chosen))

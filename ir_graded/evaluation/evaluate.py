@@ -14,6 +14,7 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.evaluation.provider import MixedEvaluator
 from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import check_found, ensure_rereadable, passage_table, table_of
@@ -25,7 +26,6 @@ from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 
 from .coverage import Coverage, RunCoverage, notes_without_relevant, warn_caller
-from .mixed import MixedEvaluator
 from .provider import (
     GradedEvaluator,
     check_measures,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_graded.core.facets import SWAPPED, Facet
-from ir_graded.core.levels import Levels
+from ir_graded.core.levels import Levels, Strata
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.core.strata import Strata
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, format_ids, short_repr
 from ir_graded.io.plain import PlainRows

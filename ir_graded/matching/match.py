@@ -34,6 +34,8 @@ from .plain import match_plain
 if TYPE_CHECKING:
     from ir_graded.io.table import Table
 
+    from .tables import RunRows
+
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     """Prepare qrels of any form, with the further columns that are wanted for measures."""
@@ -205,3 +207,15 @@ def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
             f"run {name!r} and the qrels share no topic: "
             f"the run has {format_ids(sorted(topics))}, the qrels have {format_ids(sorted(prepared.names))}"
         )
+
+
+def rows_by_name(name: str, run: Any) -> RunRows:
+    """Return the documents of a run; errors name the run if no file does."""
+    from .tables import rows_of_run
+
+    try:
+        return rows_of_run(run)
+    except InputError as error:
+        if is_path_or_dataset_id(run):
+            raise
+        raise of_run(name, error) from error

@@ -21,9 +21,8 @@ from ir_graded.core.facets import (
     STRATUM,
     Facet,
 )
-from ir_graded.core.levels import Aspects, Highlights, Intents, Levels
+from ir_graded.core.levels import Aspects, Highlights, Intents, Levels, Strata
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.strata import Strata
 from ir_graded.errors import InputError, short_repr
 from ir_graded.io.annotations import check_sum, importance_of
 from ir_graded.io.table import Table, at_rows, first_rows

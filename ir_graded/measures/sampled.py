@@ -9,9 +9,8 @@ import numpy as np
 
 from ir_graded.core import segments
 from ir_graded.core.facets import INCLUSION, STRATUM_OR_ITERATION
-from ir_graded.core.levels import Levels
+from ir_graded.core.levels import Levels, Strata
 from ir_graded.core.segments import Floats
-from ir_graded.core.strata import Strata
 from ir_graded.core.views import Cut, View, Views
 
 from .base import Contributions, GradedMeasure, register

@@ -11,7 +11,6 @@ from .correlation import (
     tau_ap_b,
 )
 from .differences import Differences, differences
-from .discriminative import DiscriminativePower, discriminative_power
 from .history import History, history
 from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
 from .matrix import drop_identical, one_per_team, top
@@ -28,7 +27,7 @@ from .sample_size import (
     score_variance,
     topic_set_size,
 )
-from .significance import SignificanceMatrix, significance
+from .significance import DiscriminativePower, SignificanceMatrix, discriminative_power, significance
 from .stability import MeasureComparison, Stability, Swap, compare_measures, stability, swap
 
 __all__ = [

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import CoverageWarning, InputError, short_repr
+from ir_graded.meta.options import ALL_TOPICS
 
 from .differences import check_possible
 from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure, number_of
 from .max_t import Comparisons, Replicates, Tail, count, mean_and_error, sums_with_signs
 from .options import Seed, generator, statistic
 from .paired_tests import holm
+from .replicates import one_blas_thread
 from .sample_size import bias_of_dz
-from .studentised import one_blas_thread
-from .topics import ALL_TOPICS
 
 if TYPE_CHECKING:
     import pandas as pd

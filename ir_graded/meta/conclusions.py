@@ -11,13 +11,13 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
+from ir_graded.meta.significance import significant_pairs
 
 from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
-from .discriminative import significant_pairs
 from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
 from .options import Seed, statistic
 from .paired_tests import TESTS_OF_PAIRS as TESTS
-from .studentised import Pairs
+from .replicates import Pairs
 
 if TYPE_CHECKING:
     import pandas as pd

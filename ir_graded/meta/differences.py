@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import (
@@ -19,16 +19,23 @@ from ir_graded.errors import (
     CoverageWarning,
     ParameterError,
 )
+from ir_graded.meta.options import (
+    ALL_TOPICS,
+    means_over_topics,
+    notes_on_weights,
+    of_kept,
+    topics_by_slice,
+    weights_of,
+)
+from ir_graded.meta.replicates import TooFewTopicsWarning
 
 from .matrix import DECIMALS, all_matrices, arithmetic, number_of
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
 from .minima import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
 from .options import Seed, generator, statistic
 from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
+from .replicates import one_blas_thread
 from .sample_size import detectable_deviations, noncentralities
-from .samples import TooFewTopicsWarning
-from .studentised import one_blas_thread
-from .topics import ALL_TOPICS, means_over_topics, notes_on_weights, of_kept, topics_by_slice, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd

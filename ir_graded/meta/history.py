@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, GradedError, InputError, format_ids, short_repr
+from ir_graded.meta.options import means_over_topics, weights_of
 
 from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure
 from .max_t import mean_and_error
 from .options import statistic
-from .topics import means_over_topics, weights_of
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure

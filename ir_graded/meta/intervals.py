@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
+from ir_graded.meta.options import means_over_topics, weights_of
+from ir_graded.meta.replicates import replicate_blocks, topic_counts
 
 from .matrix import ScoreMatrix, all_matrices, is_geometric, matrices_by_measure, number_of
 from .options import Seed, generator, statistic
 from .sample_size import ROUNDING
-from .samples import replicate_blocks, topic_counts
-from .topics import means_over_topics, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.meta.replicates import topic_counts
 
 from .matrix import DECIMALS
-from .samples import topic_counts
-from .studentised import TOLERANCE
+from .replicates import TOLERANCE
 
 #: Most numbers of an array of statistics, and of drawn topics: 32 and 8 MiB.
 _MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**20

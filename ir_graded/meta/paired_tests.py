@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Floats, Ints
+from ir_graded.meta.replicates import permuted_rows, sign_flips, topic_counts
 
 from .max_t import (
     FEWEST_DIFFERENT,
@@ -26,8 +27,7 @@ from .max_t import (
     smallest_p,
     sums_with_signs,
 )
-from .samples import permuted_rows, sign_flips, topic_counts
-from .studentised import (
+from .replicates import (
     CELLS_A_LOOK,
     SECONDS_BEFORE_BAR,
     TOLERANCE,

@@ -10,14 +10,14 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.meta.options import ALL_TOPICS
 
 from .differences import check_possible
 from .matrix import DECIMALS, best_first, matrices_by_measure, means_of, ranks_of, reference_name
 from .max_t import Comparisons, Statistics, Tail, count
 from .options import Seed, generator, statistic
 from .paired_tests import TESTS_OF_DIFFERENCES
-from .studentised import one_blas_thread
-from .topics import ALL_TOPICS
+from .replicates import one_blas_thread
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure

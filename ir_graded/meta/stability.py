@@ -12,14 +12,19 @@ from ir_graded._utils.results import Result
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import ParameterError
+from ir_graded.meta.replicates import (
+    disjoint_halves,
+    replicate_blocks_with_progress,
+    topic_count_pairs,
+    topic_counts,
+)
+from ir_graded.meta.significance import DiscriminativePower, discriminative_power
 
 from .correlation import RankCorrelations, rank_correlations
-from .discriminative import DiscriminativePower, discriminative_power
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
 from .options import OPTIONS, Seed, generator, statistic
 from .paired_tests import TESTS_OF_PAIRS as TESTS
-from .samples import disjoint_halves, replicate_blocks_with_progress, topic_count_pairs, topic_counts
-from .studentised import one_blas_thread
+from .replicates import one_blas_thread
 
 if TYPE_CHECKING:
     import pandas as pd

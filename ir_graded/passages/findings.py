@@ -334,12 +334,12 @@ class Strip:
         Every span is at least as wide as a thin line. ``pyplot`` does not know a new figure, so it need not
         be closed.
         """
-        from ir_graded.plots import strip
+        from ir_graded.plots import topics as strip
 
         return strip.draw(self._lanes(), self.extent, self._title(), ax)
 
     def _repr_html_(self) -> str:
-        from ir_graded.plots import strip
+        from ir_graded.plots import topics as strip
 
         return strip.html(self._lanes(), self.extent, self._title(), str(self))
 

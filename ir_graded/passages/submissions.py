@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded.core.segments import Ints
 from ir_graded.errors import FileFormatError, InputError, shortened
 from ir_graded.io.lengths import read_lengths, rows_beyond

@@ -5,8 +5,8 @@ GradedError without matplotlib, and ParameterError if ``ax`` is not a matplotlib
 never the reverse. No other package imports matplotlib.
 """
 
-from .diversity import coverage, groups
 from .scores import cutoffs, differences, leaderboard, profile, stop_curve, unjudged
+from .topics import coverage, groups
 
 __all__ = [
     "coverage",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError, short_repr
-
-from . import style
+from ir_graded.plots import style
 
 if TYPE_CHECKING:
-    from .style import Axes, Figure, MeanIntervals, ScoreTables, Topic, UnjudgedShares
+    from ir_graded.plots.style import Axes, Figure, MeanIntervals, ScoreTables, Topic, UnjudgedShares
 
 
 _FIRST, _SECOND = style.COLOURS[:2]
@@ -464,3 +463,42 @@ def _stop(measure: Any, n_relevant: int) -> Floats:
         )
     found: Floats = columns["stop"]
     return found
+
+
+#: What file systems, shells or LaTeX would read in names of files.
+_NOT_IN_NAMES = re.compile(r"[^\w@=-]+")
+
+
+class Plotted(Protocol):
+    """A result with a plot."""
+
+    def plot(self) -> Figure: ...
+
+
+def report_figures(
+    scores: ScoreTables,
+    intervals: MeanIntervals,
+    pairs: Sequence[tuple[str, str] | None],
+    more: Mapping[str, Plotted | None],
+) -> dict[str, Figure]:
+    """Return the figures of a report by names for files.
+
+    Args:
+        scores: scores by measure, topic and run, from which differences by topic are drawn.
+        intervals: confidence intervals of the means by each measure.
+        pairs: for each measure the two runs whose differences by topic are drawn; None without a second run.
+        more: further results by name, such as the ranks and the unjudged documents; None for one that the
+            report lacks.
+
+    Returns:
+        ``leaderboard-MEASURE`` and ``differences-MEASURE`` for each measure, and the names of ``more``.
+    """
+    figures: dict[str, Figure] = {}
+    for measure, pair in zip(intervals.measures, pairs, strict=True):
+        name = _NOT_IN_NAMES.sub("_", measure).strip("_")
+        if f"leaderboard-{name}" in figures:
+            name += f"-{len(figures)}"
+        figures[f"leaderboard-{name}"] = leaderboard(intervals, measure)
+        if pair is not None:
+            figures[f"differences-{name}"] = differences(scores, measure, *pair)
+    return figures | {name: result.plot() for name, result in more.items() if result is not None}

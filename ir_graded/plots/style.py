@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
 from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError, printable, short_repr
 

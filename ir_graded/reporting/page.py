@@ -15,18 +15,18 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.atomic_files import check_writable, write_whole
-from ir_graded._utils.extras import extra
+from ir_graded._utils.later import extra
+from ir_graded.analyses.score_intervals import MOST_IMPUTED
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.evaluation.score_intervals import MOST_IMPUTED
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
 from ir_graded.meta.paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES
+from ir_graded.reporting.contents import UNJUDGED_AT, packed
 
 from .contents import Contents, collect, note, of_scores, versions
-from .data import UNJUDGED_AT, packed
 
 
 @statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)

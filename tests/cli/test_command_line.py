@@ -19,8 +19,8 @@ import ir_graded
 from ir_graded.cli.main import _COMMANDS, commands
 from ir_graded.cli.output import _in_columns, json_line
 from ir_graded.measures import REGISTRY
+from ir_graded.measures.base import sections
 from ir_graded.measures.classic import CLASSICS
-from ir_graded.measures.documentation import sections
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
 GOOD = "1 Q0 a 1 3.0 t\n1 Q0 b 2 2.0 t\n2 Q0 d 1 9 t\n2 Q0 a 2 8 t\n"

@@ -12,7 +12,7 @@ from helpers import assert_command_fails, run_command
 from packed import gzipped
 from reference import trec_eval as reference
 
-from ir_graded.evaluation.trec_eval import GROUPS, MEASURES, Options, measures_of, ranked_lists
+from ir_graded.analyses.trec_eval import GROUPS, MEASURES, Options, measures_of, ranked_lists
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 2\n1 0 u 2\n1 0 n 0\n1 0 m -1\n"
 RUN = "".join(f"1 Q0 {doc} 1 {9 - at} r\n" for at, doc in enumerate("bxancm"))

@@ -9,8 +9,8 @@ from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
 
 import ir_graded
+from ir_graded.analyses.explain import _COLUMNS
 from ir_graded.core.views import Views
-from ir_graded.evaluation.explain import _COLUMNS
 from ir_graded.evaluation.provider import GradedEvaluator, wanted_columns
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures import GradedMeasure

@@ -7,8 +7,8 @@ import pytest
 from contracts import contract_cases as cases
 
 from ir_graded.measures import PROPERTIES, REGISTRY, GradedMeasure, base
+from ir_graded.measures.base import sections
 from ir_graded.measures.classic import CLASSICS, base as classics_base
-from ir_graded.measures.documentation import sections
 
 
 def shows(lacks, code, highest):

@@ -12,8 +12,7 @@ from ir_graded.errors import short_repr
 from ir_graded.measures import NAMES, REGISTRY, GradedMeasure, base
 from ir_graded.measures.base import SHORT_FOR
 from ir_graded.measures.classic import CLASSICS
-from ir_graded.measures.other_names import LACKING, MEANT, TREC_ONLY
-from ir_graded.measures.parsing import read_measure, read_measures
+from ir_graded.measures.parsing import LACKING, MEANT, TREC_ONLY, read_measure, read_measures
 
 THEIRS = {name: one for name, one in ir_measures.measures.registry.items() if name not in NAMES}
 EVERY = {**THEIRS, **NAMES}

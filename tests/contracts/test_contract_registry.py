@@ -9,9 +9,9 @@ import pytest
 import ir_graded
 from ir_graded.evaluation import provider
 from ir_graded.measures import NAMES, REGISTRY, GradedMeasure, base
+from ir_graded.measures.base import cited, sections
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.base import register as register_classic
-from ir_graded.measures.documentation import cited, sections
 
 FOUND_ALWAYS = ["Summary", "Definition", "Use it", "Users", "Source"]
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}

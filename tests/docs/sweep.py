@@ -26,7 +26,7 @@ from pathlib import Path
 from doc_blocks import DOCS, PAGES, PT_DOCS, ROOT, Block, blocks, environment, session, told
 
 import ir_graded
-from ir_graded._utils.extras import EXTRAS
+from ir_graded._utils.later import EXTRAS
 
 _WEB = "evaluate beir/web small=mteb/small/web_predictions.json large=mteb/large/web_predictions.json"
 _NEWS = "evaluate beir/news small=mteb/small/news_predictions.json large=mteb/large/news_predictions.json"

@@ -7,9 +7,8 @@ import pytest
 from doc_blocks import DOCS, rows
 
 import ir_graded
-from ir_graded.evaluation.trec_eval import Options, measures_of, ranked_lists
-from ir_graded.measures.other_names import LACKING, MEANT, TREC_ONLY
-from ir_graded.measures.parsing import read_measures
+from ir_graded.analyses.trec_eval import Options, measures_of, ranked_lists
+from ir_graded.measures.parsing import LACKING, MEANT, TREC_ONLY, read_measures
 
 PAGE = DOCS / "migration.rst"
 #: Tables, with the columns of the other names and of the measures here.

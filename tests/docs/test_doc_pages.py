@@ -16,8 +16,8 @@ from ir_graded.cli.main import commands
 from ir_graded.measures import ANSWERS, NAMES, PROPERTIES, REGISTRY
 from ir_graded.measures.base import StopUtility, register
 from ir_graded.measures.classic import CLASSICS
-from ir_graded.measures.other_names import LACKING, MEANT
 from ir_graded.measures.params import MAX_REL, REQUIRED_CUTOFF
+from ir_graded.measures.parsing import LACKING, MEANT
 
 MEASURES = sorted({measure.NAME for measure in REGISTRY.values()})
 

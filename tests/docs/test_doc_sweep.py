@@ -5,7 +5,7 @@ import os
 import pytest
 import sweep
 
-from ir_graded._utils.extras import EXTRAS
+from ir_graded._utils.later import EXTRAS
 from ir_graded.cli.main import commands
 
 #: Libraries that a plain installation may lack, and that tests have.

@@ -11,7 +11,7 @@ from measures import measure_cases
 
 import ir_graded
 from ir_graded import InputError, ParameterError
-from ir_graded.evaluation import arrays
+from ir_graded.analyses import arrays
 from ir_graded.measures.base import Contributions
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ir_graded._utils.extras import EXTRAS, extra, install_hint
+from ir_graded._utils.later import EXTRAS, extra, install_hint
 from ir_graded.errors import GradedError
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import ir_graded
+from ir_graded.analyses.explain import first_documents
 from ir_graded.evaluation.evaluate import Request
-from ir_graded.evaluation.rankings import first_documents
 
 MEASURES = ["Q", "nDCG@5", "P+(judged_only=True)", "AP(ties='optimistic')"]
 

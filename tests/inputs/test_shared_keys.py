@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import ir_graded
+from ir_graded.analyses.score_intervals import imputation
 from ir_graded.core.texts import Texts
 from ir_graded.errors import InputError
-from ir_graded.evaluation import imputation
 from ir_graded.matching import judgments, lookup, plain, qrels, tables
 
 MEASURES = ["Q", "P-measure", "nERR@5", "AP", "nDCG@5", "Judged@10", "Bpref"]

@@ -11,7 +11,7 @@ from reference import agreement as plain
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta import agreement
 from ir_graded.meta.options import generator
-from ir_graded.meta.samples import topic_counts
+from ir_graded.meta.replicates import topic_counts
 
 NAN = math.nan
 A = [0, 0, 0, 1, 1, 2, 2, 2, 3, 0, 1, 3]

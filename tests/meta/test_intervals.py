@@ -10,8 +10,8 @@ from helpers import covid_sample
 
 import ir_graded
 from ir_graded.errors import InputError
-from ir_graded.meta import confidence_intervals, samples
-from ir_graded.meta.samples import topic_counts
+from ir_graded.meta import confidence_intervals, replicates
+from ir_graded.meta.replicates import topic_counts
 
 SYSTEMS = ["a", "b", "c", "d"]
 
@@ -101,7 +101,7 @@ def test_the_leaderboard_is_drawn_for_the_requested_measure_and_axes():
 
 def test_blocks_of_replicates_change_nothing(monkeypatch):
     intervals = confidence_intervals(matrices(), n_resamples=201, rng=9)
-    monkeypatch.setattr(samples, "_VALUES", 500)
+    monkeypatch.setattr(replicates, "_VALUES", 500)
     assert confidence_intervals(matrices(), n_resamples=201, rng=9).low.tolist() == intervals.low.tolist()
 
 

@@ -8,10 +8,9 @@ import pytest
 
 from ir_graded import meta
 from ir_graded.errors import InputError
-from ir_graded.meta.discriminative import _smallest_sufficient
 from ir_graded.meta.paired_tests import _replicate_at_place
-from ir_graded.meta.significance import _signed_bounds
-from ir_graded.meta.studentised import Workspace
+from ir_graded.meta.replicates import Workspace
+from ir_graded.meta.significance import _signed_bounds, _smallest_sufficient
 
 
 def test_a_tuple_as_a_system_name_stays_one_name():

@@ -13,11 +13,10 @@ from hypothesis import given, strategies as st
 from reference import meta_power as plain
 
 from ir_graded.errors import CoverageWarning
-from ir_graded.meta import studentised
-from ir_graded.meta.discriminative import discriminative_power
+from ir_graded.meta import replicates
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
-from ir_graded.meta.samples import permuted_rows, sign_flips, topic_counts
-from ir_graded.meta.significance import significance
+from ir_graded.meta.replicates import permuted_rows, sign_flips, topic_counts
+from ir_graded.meta.significance import discriminative_power, significance
 
 OTHERS = [test for test in TESTS if test != "bootstrap"]
 #: Tests that compare two systems without looking at the others.
@@ -235,9 +234,9 @@ def test_memory_and_threads_change_nothing(monkeypatch, name, method):
     values = np.tile(MATRICES[name], (1, 3)) + np.repeat([0.0, 0.1, 0.2], MATRICES[name].shape[1])
     found = method(values, n_resamples=B)
     for memory, threads, most in ((1e-9, 1, 96), (64, 3, 7), (64, 5, 10_000)):
-        monkeypatch.setattr(studentised, "_MOST_THREADS", threads)
-        monkeypatch.setattr(studentised, "processors", lambda threads=threads: threads)
-        monkeypatch.setattr(studentised, "_PAIRS_A_BLOCK", most)
+        monkeypatch.setattr(replicates, "_MOST_THREADS", threads)
+        monkeypatch.setattr(replicates, "processors", lambda threads=threads: threads)
+        monkeypatch.setattr(replicates, "_PAIRS_A_BLOCK", most)
         other = method(values, n_resamples=B, memory_mib=memory)
         pd.testing.assert_frame_equal(found.to_frame(), other.to_frame(), check_exact=True)
         if getattr(found, "required_differences", None) is not None:
@@ -248,10 +247,10 @@ def test_memory_and_threads_change_nothing(monkeypatch, name, method):
 
 def squares_of(values, counts):
     """Return t**2 of all replicates of the only pair, as computed by the package."""
-    scores = studentised.PairedScores.of(values)
-    pairs, space = studentised.Pairs.of(2), studentised.Workspace.of(1, counts.shape[1])
-    sums = studentised.WeightedSums.of(scores.values, counts - 1).differences(pairs, space)
-    found = studentised.replicate_statistics(studentised.PairBlock.of(scores, pairs), counts, sums, space)
+    scores = replicates.PairedScores.of(values)
+    pairs, space = replicates.Pairs.of(2), replicates.Workspace.of(1, counts.shape[1])
+    sums = replicates.WeightedSums.of(scores.values, counts - 1).differences(pairs, space)
+    found = replicates.replicate_statistics(replicates.PairBlock.of(scores, pairs), counts, sums, space)
     return (len(values) - 1) * found[0]
 
 
@@ -304,8 +303,8 @@ def test_sums_of_nearly_equal_systems_keep_their_digits():
     score = rng.random(200) / 2 + 0.5
     values = np.column_stack([score, score + rng.integers(-5, 6, 200) * 2.0**-51])
     counts = topic_counts(rng, 200, 50)
-    pairs, space = studentised.Pairs.of(2), studentised.Workspace.of(1, 50)
-    found = studentised.WeightedSums.of(values.T, counts).differences(pairs, space)[0]
+    pairs, space = replicates.Pairs.of(2), replicates.Workspace.of(1, 50)
+    found = replicates.WeightedSums.of(values.T, counts).differences(pairs, space)[0]
     expected = (values[:, 0] - values[:, 1]) @ counts
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-22)
     assert len(set(found)) > 10

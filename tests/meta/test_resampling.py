@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ir_graded.errors import ParameterError
-from ir_graded.meta import samples
+from ir_graded.meta import replicates
 from ir_graded.meta.options import generator
 
 TOPICS = 5
@@ -16,7 +16,7 @@ def seeded():
 
 def test_permuted_rows_exchange_the_scores_of_a_topic():
     values = np.arange(12.0).reshape(3, 4)
-    dealt = [samples.permuted_rows(rng, values) for rng in [seeded()] for _ in range(200)]
+    dealt = [replicates.permuted_rows(rng, values) for rng in [seeded()] for _ in range(200)]
     for one in dealt:
         np.testing.assert_array_equal(np.sort(one, axis=1), values)
     assert {one[0, 0] for one in dealt} == {0, 1, 2, 3}
@@ -26,10 +26,10 @@ def test_permuted_rows_exchange_the_scores_of_a_topic():
 @pytest.mark.parametrize(
     "draw",
     [
-        samples.topic_counts,
-        samples.topic_count_pairs,
-        samples.disjoint_halves,
-        samples.sign_flips,
+        replicates.topic_counts,
+        replicates.topic_count_pairs,
+        replicates.disjoint_halves,
+        replicates.sign_flips,
     ],
 )
 def test_the_size_of_a_block_changes_nothing(draw):
@@ -44,19 +44,19 @@ def counted(drawn):
 
 
 def test_the_topics_of_a_seed_depend_only_on_documented_draws():
-    drawn, found = seeded().integers(0, TOPICS, (20, TOPICS)), samples.topic_counts(seeded(), TOPICS, 20)
+    drawn, found = seeded().integers(0, TOPICS, (20, TOPICS)), replicates.topic_counts(seeded(), TOPICS, 20)
     np.testing.assert_array_equal(found, counted(drawn))
     assert (found.dtype, found.flags.c_contiguous) == (np.float64, True)
     pairs = seeded().integers(0, TOPICS, (20, 2, TOPICS))
-    one, two = samples.topic_count_pairs(seeded(), TOPICS, 20)
+    one, two = replicates.topic_count_pairs(seeded(), TOPICS, 20)
     np.testing.assert_array_equal(one, counted(pairs[:, 0]))
     np.testing.assert_array_equal(two, counted(pairs[:, 1]))
     orders = seeded().permuted([list(range(TOPICS))] * 20, axis=1)
-    one, two = samples.disjoint_halves(seeded(), TOPICS, 20)
+    one, two = replicates.disjoint_halves(seeded(), TOPICS, 20)
     np.testing.assert_array_equal(one, counted(orders[:, :2]))
     np.testing.assert_array_equal(two, counted(orders[:, 2:4]))
     signs = 1 - 2 * seeded().integers(0, 2, (20, TOPICS)).T
-    np.testing.assert_array_equal(samples.sign_flips(seeded(), TOPICS, 20), signs)
+    np.testing.assert_array_equal(replicates.sign_flips(seeded(), TOPICS, 20), signs)
 
 
 def test_a_seed_is_a_nonnegative_integer_or_a_generator():

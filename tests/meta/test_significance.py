@@ -8,8 +8,7 @@ import pytest
 from reference import meta_power as plain
 
 from ir_graded.errors import InputError
-from ir_graded.meta.discriminative import discriminative_power
-from ir_graded.meta.significance import significance
+from ir_graded.meta.significance import discriminative_power, significance
 from tests.meta.test_power import MATRICES, B, continuous, counts_of
 
 

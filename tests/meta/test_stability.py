@@ -9,9 +9,9 @@ import pytest
 from reference import meta_rank as plain
 
 from ir_graded.errors import ParameterError
-from ir_graded.meta import samples
+from ir_graded.meta import replicates
 from ir_graded.meta.options import generator
-from ir_graded.meta.samples import disjoint_halves, topic_count_pairs, topic_counts
+from ir_graded.meta.replicates import disjoint_halves, topic_count_pairs, topic_counts
 from ir_graded.meta.stability import stability, swap
 
 # The package's attribute of this name is the function.
@@ -58,10 +58,10 @@ def test_block_size_changes_nothing(scores, method, memory_mib):
 
 
 def test_small_memory_gives_small_blocks():
-    sizes = list(samples.replicate_blocks(1000, 100, 0.5))
+    sizes = list(replicates.replicate_blocks(1000, 100, 0.5))
     assert sum(sizes) == 1000
     assert max(sizes) * 100 * 8 < 0.5 * 2**20
-    assert len(list(samples.replicate_blocks(1000, 100, 0.05))) > len(sizes)
+    assert len(list(replicates.replicate_blocks(1000, 100, 0.05))) > len(sizes)
 
 
 @EACH

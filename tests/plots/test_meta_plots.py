@@ -16,8 +16,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
+from ir_graded.analyses.overlap import rbo_matrix  # noqa: E402
 from ir_graded.errors import GradedError, InputError  # noqa: E402
-from ir_graded.evaluation.overlap import rbo_matrix  # noqa: E402
 from ir_graded.meta.correlation import rank_correlations  # noqa: E402
 from ir_graded.plots import meta as plots, style  # noqa: E402
 

@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 from matplotlib.colors import to_hex  # noqa: E402
 
 import ir_graded  # noqa: E402
-from ir_graded.plots.rankings import level_colours  # noqa: E402
+from ir_graded.plots.topics import level_colours  # noqa: E402
 
 QRELS = {"1": {"s": 2, "a": 1, "n": 0}}
 FIRST, SECOND = {"1": {"n": 5.0, "s": 4.0}}, {"1": {"s": 3.0, "x": 2.0, "a": 1.0}}

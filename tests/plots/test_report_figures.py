@@ -11,7 +11,7 @@ pytest.importorskip("jinja2")
 matplotlib.use("Agg")
 
 import ir_graded  # noqa: E402
-from ir_graded.plots.report import report_figures  # noqa: E402
+from ir_graded.plots.scores import report_figures  # noqa: E402
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"a": 1}, "3": {"c": 1}}
 RUNS = {

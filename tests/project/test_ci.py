@@ -42,7 +42,7 @@ def test_a_change_that_all_reach_gets_the_smoke_tests_which_are_named(touched, m
     monkeypatch.chdir(ROOT)
     found, notes = touched.suites(["ir_graded/core/greedy.py"])
     assert found == []
-    assert "spark: the smoke test only, after changes to ir_graded.core.greedy" in notes
+    assert "spark: the smoke test only, after changes to ir_graded.core.derived" in notes
 
 
 def test_an_unknown_commit_is_no_list_of_files(touched, monkeypatch):

@@ -12,7 +12,7 @@ from reference.estimates import Estimate, Judged, variance, weights
 from sampled import sampled_cases as cases
 
 import ir_graded
-from ir_graded.evaluation import estimates as module
+from ir_graded.analyses import estimates as module
 from ir_graded.matching.match import match_run, prepare_qrels
 from ir_graded.measures.classic import scorer_of
 

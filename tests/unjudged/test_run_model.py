@@ -16,9 +16,14 @@ from reference import ranked, run_model as plain
 
 import ir_graded
 from benchmarks import interval_coverage as coverage
-from ir_graded.evaluation import run_model
-from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, Retrieved
-from ir_graded.evaluation.run_model import Regression, RunModel
+from ir_graded.analyses.score_intervals import imputation as module
+from ir_graded.analyses.score_intervals.imputation import (
+    Imputation,
+    ReciprocalRankFusion,
+    Regression,
+    Retrieved,
+    RunModel,
+)
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings(
@@ -51,7 +56,7 @@ def rankings(runs):
 @pytest.fixture
 def few_labels(monkeypatch):
     """Make one label enough."""
-    monkeypatch.setattr(run_model, "FEWEST_LABELS", 1)
+    monkeypatch.setattr(module, "FEWEST_LABELS", 1)
 
 
 def model_of(qrels, runs, depth, n_samples=3, rng=0):
@@ -147,7 +152,7 @@ def test_draws_have_the_moments_of_the_normal_approximation():
 
 @pytest.mark.usefixtures("few_labels")
 def test_levels_have_the_shares_of_the_regressions(monkeypatch):
-    monkeypatch.setattr(run_model, "SHIFT_DEVIATION", 0.0)
+    monkeypatch.setattr(module, "SHIFT_DEVIATION", 0.0)
     monkeypatch.setattr(
         Regression, "draw", lambda self, n, _: (np.tile(self.beta, (n, 1)), np.tile(self.of_topic, (n, 1)))
     )

@@ -12,8 +12,9 @@ from reference import agreement, ranked, unjudged
 from reference.tie_cases import IDS
 
 import ir_graded
-from ir_graded.evaluation import imputation, score_intervals
-from ir_graded.evaluation.imputation import Imputation, ReciprocalRankFusion, TopicDraws
+from ir_graded.analyses import score_intervals
+from ir_graded.analyses.score_intervals import imputation
+from ir_graded.analyses.score_intervals.imputation import Imputation, ReciprocalRankFusion, TopicDraws
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")

@@ -8,12 +8,11 @@ from __future__ import annotations
 from ir_measures.measures import Measure
 
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.measures.base import GradedMeasure, Scorer
-from ir_graded.measures.documentation import sections
+from ir_graded.measures.base import GradedMeasure, Scorer, sections
 from ir_graded.measures.params import NOT_PROVIDED
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
-from . import sets as sets, gain as gain, precision as precision, cwl as cwl, compat as compat  # isort: skip
+from . import gain as gain, precision as precision, cwl as cwl  # isort: skip
 from . import intents as intents  # isort: skip
 from .base import CLASSICS, Classic, is_natural
 

@@ -16,9 +16,8 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core import derived, segments
-from ir_graded.core.derived import Grades, IntentView
+from ir_graded.core.derived import Grades, IntentView, greedy_list
 from ir_graded.core.facets import INTENT
-from ir_graded.core.greedy import greedy_list
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import by_rank

@@ -13,15 +13,13 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.overlap import TIES, VALUES, Overlaps, RankedLists
 from ir_graded.core.segments import Floats, Ints, exact_sum
-from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
+from ir_graded.evaluation.coverage import warn_caller
 from ir_graded.io.run_names import named_runs
-from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import Lookup, document_keys
-from ir_graded.matching.match import table_of_run
+from ir_graded.matching.match import rows_by_name, table_of_run
 from ir_graded.meta.options import statistic
-
-from .coverage import warn_caller
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,18 +168,6 @@ def rbo_matrix(runs: Any, p: float = 0.9, ties: str = "a", score: str = "ext") -
         for other, values in enumerate(overlaps.with_others(one, range(one, size)), start=one):
             means[one, other] = means[other, one] = _mean(values[at])
     return RunOverlaps(tuple(ranked.names), means, ranked.shared, float(p), ties, score)
-
-
-def rows_by_name(name: str, run: Any) -> RunRows:
-    """Return the documents of a run; errors name the run if no file does."""
-    from ir_graded.matching.tables import rows_of_run
-
-    try:
-        return rows_of_run(run)
-    except InputError as error:
-        if is_path_or_dataset_id(run):
-            raise
-        raise of_run(name, error) from error
 
 
 class OverlapWith:

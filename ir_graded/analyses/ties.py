@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.judged_run import JudgedRun
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Floats
 from ir_graded.errors import ParameterError
+from ir_graded.evaluation.coverage import ratio
+from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.provider import scorers_here
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, table_of_run
 from ir_graded.measures.base import GradedMeasure, aggregate
-from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.ties import takes_ties, with_ties
-from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import statistic
-
-from .coverage import ratio, warn_caller
-from .evaluate import Request
-from .provider import lowest_rel, scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,42 +123,6 @@ class OpenByTies:
             return cls(0.0, 0.0)
         widest = np.max(ranges_of_measures, axis=0)
         return cls(float((widest > _ROUNDING).mean()), float(widest.max()))
-
-
-class DefaultTies:
-    """``ties=None``: the mean over the orders of tied documents for measures that have it, else one order."""
-
-    def __init__(self, measures: Iterable[Measure]) -> None:
-        #: In the given order, with ``ties='expected'`` where they have this mean and no ``ties``.
-        self.measures: list[Measure] = []
-        # Lowest relevant level of each measure without a mean.
-        self._without: dict[Measure, float] = {}
-        for measure in measures:
-            scorer = scorer_of(measure)
-            is_set = scorer is not None and scorer.ties != TIES.default
-            try:
-                self.measures.append(measure if is_set else with_ties(measure, "expected"))
-            except ParameterError:
-                self.measures.append(measure)
-                self._without[measure] = lowest_rel(measure)
-
-    def topics(self, judged_run: JudgedRun, values: Floats) -> Ints:
-        """Return topics in which a tied document is relevant for a measure without a mean."""
-        if judged_run.ties is None or not self._without:
-            return np.zeros(0, dtype=np.int64)
-        relevant = values[judged_run.level_index] >= min(self._without.values())
-        return np.unique(judged_run.topic[relevant & (judged_run.ties.tied > 1)])
-
-    def warn(self, topics: int, order: str, ties: str) -> None:
-        """Issue a CoverageWarning if there are such topics; the order is named for them and as ``ties``."""
-        if topics:
-            have = "topic has" if topics == 1 else "topics have"
-            names = ", ".join(map(str, self._without))
-            warn_caller(
-                f"{topics} {have} relevant documents with tied scores. "
-                f"{names}: no expected score over their orders is defined, so they are ranked by {order}. "
-                f"Set ties={ties!r} to accept this order"
-            )
 
 
 def tied_share(judgments: Judgments, run: Any) -> float:

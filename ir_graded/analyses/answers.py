@@ -12,13 +12,12 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, did_you_mean, format_ids
+from ir_graded.evaluation.coverage import Coverage, RunCoverage, of_runs
+from ir_graded.evaluation.scores import Scores
 from ir_graded.io.assignments import Nuggets, nugget_assignments, nugget_lists, read_citations
 from ir_graded.measures.answers import AnswerMeasure, CitationMeasure, NuggetMeasure
 from ir_graded.measures.parsing import read_measures
 from ir_graded.plots.style import plural
-
-from .coverage import Coverage, RunCoverage, of_runs
-from .scores import Scores
 
 
 def score_answers(

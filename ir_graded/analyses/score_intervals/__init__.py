@@ -21,13 +21,15 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError
+from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.provider import scorers_here
+from ir_graded.evaluation.scores import Scores
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.matrix import is_geometric, number_of
 from ir_graded.meta.options import Seed, check_options, generator, statistic
 
-from .coverage import LOWEST_JUDGED, warn_caller
-from .evaluate import Request
 from .imputation import (
     BIN_ENDS,
     FEWEST,
@@ -36,10 +38,8 @@ from .imputation import (
     Imputation,
     ReciprocalRankFusion,
     Retrieved,
+    RunModel,
 )
-from .provider import scorers_here
-from .run_model import RunModel
-from .scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,13 +17,12 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views
 from ir_graded.errors import ParameterError, short_repr
+from ir_graded.evaluation.coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
+from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.provider import scorers_here
+from ir_graded.evaluation.scores import Scores
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.parsing import read_measures
-
-from .coverage import LOWEST_JUDGED, mean_of_known, ratio, unjudged_share
-from .evaluate import Request
-from .provider import scorers_here
-from .scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd

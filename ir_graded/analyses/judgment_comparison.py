@@ -16,6 +16,9 @@ from ir_graded.core.facets import INCLUSION, STRATUM
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints, whole_total
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
+from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.provider import scorers_here
 from ir_graded.io.assignments import is_assignments, nugget_assignments
 from ir_graded.io.lengths import end_check, read_lengths
 from ir_graded.io.run_names import named_runs
@@ -30,9 +33,6 @@ from ir_graded.meta.options import Seed, check_choice, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
 from .answers import score_answers
-from .coverage import LOWEST_JUDGED, warn_caller
-from .evaluate import Request
-from .provider import scorers_here
 
 if TYPE_CHECKING:
     import pandas as pd

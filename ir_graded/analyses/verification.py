@@ -13,10 +13,9 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.facets import POSITION
 from ir_graded.errors import ParameterError
-
-from .evaluate import evaluate
-from .scores import Scores, read_scores, saved_signature
-from .signature import MIXED, Signature
+from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.evaluation.scores import Scores, read_scores, saved_signature
+from ir_graded.evaluation.signature import MIXED, Signature
 
 #: Words for the result of a comparison.
 AGREES, DIFFERS, NOT_KNOWN, MISSING, OTHER = "agrees", "differs", "not known", "missing", "not saved"

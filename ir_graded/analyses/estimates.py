@@ -14,12 +14,15 @@ from ir_measures.measures import Measure
 from ir_graded._utils.results import Result
 from ir_graded.core import segments
 from ir_graded.core.facets import INCLUSION, METHOD, STRATUM
-from ir_graded.core.levels import Levels
+from ir_graded.core.levels import Levels, Strata
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.core.strata import Strata
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views, blend
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
+from ir_graded.evaluation.coverage import warn_caller
+from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.provider import scorers_here
+from ir_graded.evaluation.scores import Scores
 from ir_graded.io.sources import table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, prepare_qrels
@@ -30,11 +33,6 @@ from ir_graded.measures.parsing import read_measures
 from ir_graded.measures.stopping import safe_divide
 from ir_graded.meta.matrix import number_of
 from ir_graded.meta.options import statistic
-
-from .coverage import warn_caller
-from .evaluate import Request
-from .provider import scorers_here
-from .scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
