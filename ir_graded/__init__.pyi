@@ -59,9 +59,12 @@ from .measures.answers import *
 from .measures.base import *
 from .measures.cascade import *
 from .measures.gap import *
+from .measures.geometric import *
 from .measures.groups import *
 from .measures.intents import *
 from .measures.ncu import *
+from .measures.nuggets import *
 from .measures.one_list import *
 from .measures.passages import *
+from .measures.sampled import *
 from .reporting import report as report

@@ -40,7 +40,7 @@ def test_a_change_runs_the_suites_that_test_it(touched, monkeypatch, changed, ex
 
 def test_a_change_that_all_reach_gets_the_smoke_tests_which_are_named(touched, monkeypatch):
     monkeypatch.chdir(ROOT)
-    found, notes = touched.suites(["ir_graded/core/greedy.py"])
+    found, notes = touched.suites(["ir_graded/core/derived.py"])
     assert found == []
     assert "spark: the smoke test only, after changes to ir_graded.core.derived" in notes
 
