@@ -30,7 +30,7 @@ def score_answers(
     """Score answers by nuggets and citations.
 
     An answer is what a run says on a topic. The result has all that scores of rankings have: confidence
-    intervals, tests and other statistics of ``ir_graded.meta``, tables for papers, and ``Scores.report``.
+    intervals, tests and other statistics of ``ir_graded.meta``, tables for papers, and ``report``.
 
     Args:
         measures: ``NuggetScore``, ``CitationP`` and ``CitationR``, as objects or strings, or the original

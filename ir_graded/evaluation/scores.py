@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -481,35 +480,6 @@ class Scores:
     ) -> str:
         """Return the table of ``to_latex`` in HTML, with the same options."""
         return table(weighted(self, weights), "html", **_options(locals()))
-
-    def report(  # noqa: PLR0913  # those of report, all by keyword
-        self,
-        path: str | os.PathLike[str],
-        *,
-        baseline: str | None = None,
-        confidence: float = 0.95,
-        n_resamples: int = 1000,
-        rng: int = 0,
-        test: str = "randomisation",
-        correction: str | None = None,
-        weights: Any = None,
-        title: str = "",
-    ) -> None:
-        """Write the page of ``ir_graded.report`` without what needs qrels: ties, overlap, unjudged documents.
-
-        The options, errors and warnings are those of ``ir_graded.report``.
-
-        Example:
-            >>> import ir_graded, tempfile, pathlib
-            >>> qrels, run = {"1": {"a": 2}, "2": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}, "2": {"a": 1.0}}
-            >>> with tempfile.TemporaryDirectory() as folder:
-            ...     place = pathlib.Path(folder, "report.html")
-            ...     ir_graded.evaluate("Q", qrels, run).report(place)
-            ...     print(place.read_text(encoding="utf-8")[:15])
-            <!doctype html>
-        """
-        options = _options(locals())
-        import_module("ir_graded.reporting").report_scores(self, path, **options)  # it uses this module
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.

@@ -4,6 +4,6 @@
 from ``evaluation`` and statistics from ``meta``; nothing is computed only here.
 """
 
-from .page import report, report_scores, write_report
+from .page import report, write_report
 
-__all__ = ["report", "report_scores", "write_report"]
+__all__ = ["report", "write_report"]

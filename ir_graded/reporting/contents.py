@@ -186,7 +186,7 @@ def of_scores(
     title: str,
     **options: Any,
 ) -> Contents:
-    """Compute the results that follow from scores; arguments and errors are those of ``Scores.report``."""
+    """Compute the results that follow from scores; arguments and errors are those of ``report``."""
     weights, rng = options["weights"], options["rng"]
     baseline = _baseline(baseline, dict.fromkeys(scores.runs))
     of_topics = None

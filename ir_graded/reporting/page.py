@@ -31,10 +31,10 @@ from .contents import Contents, collect, note, of_scores, versions
 
 @statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)
 def report(  # noqa: PLR0913  # what to evaluate, and how
-    measures: Iterable[str | Measure] | str | Measure,
-    qrels: Any,
-    runs: Any,
-    path: str | os.PathLike[str],
+    measures: Iterable[str | Measure] | str | Measure | Scores,
+    qrels: Any = None,
+    runs: Any = None,
+    path: str | os.PathLike[str] = "",
     *,
     baseline: str | None = None,
     confidence: float = 0.95,
@@ -61,7 +61,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     same input and options give the same page. The file is written as a whole or not at all.
 
     Args:
-        measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard.
+        measures: measure objects and strings, as in ``evaluate``; the first orders the leaderboard. Or
+            ``Scores``, with ``path=``: the page then lacks what needs qrels, such as unjudged documents.
         qrels: qrels in any form of ``evaluate``, with at least two topics.
         runs: one or several runs in any form of ``evaluate``.
         path: the HTML file to write; an existing file is replaced.
@@ -84,8 +85,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     Raises:
         GradedError: jinja2 is not installed: ``pip install 'ir-graded[report]'``.
         InputError: the qrels, a run or texts cannot be read, or there are fewer than two topics.
-        ParameterError: an option is out of range, the baseline is not a run, or ``1 - confidence`` is too
-            small for any significant difference.
+        ParameterError: an option is out of range or needs qrels, which scores lack, the baseline is not a
+            run, or ``1 - confidence`` is too small for any significant difference.
         OSError: the file cannot be written.
 
     Warns:
@@ -103,32 +104,31 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         ...     print(place.read_text(encoding="utf-8")[:15])
         <!doctype html>
     """
-    chosen = read_measures(measures)
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
     options |= {"weights": weights, "title": title, "queries": queries, "documents": documents}
-    given = [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs")]
-    command = _call("ir_graded.report", given, options)
-    write_report(chosen, qrels, runs, path, **options, command=command)
+    if not path:
+        raise ParameterError("report: path is missing, the HTML file to write")
+    if isinstance(measures, Scores):
+        of_qrels = {name: options.pop(name) for name in ("n_samples", "depth", "queries", "documents")}
+        of_qrels |= {"qrels": qrels, "runs": runs, "n_samples": n_samples or None}
+        if given := [name for name, value in of_qrels.items() if value is not None]:
+            raise ParameterError(f"report: a page of Scores takes no {given[0]}: give measures instead")
+        command = _call(["scores", "path='report.html'"], options)
+        _write(path, rng, lambda: of_scores(measures, **options, command=command))
+        return
+    chosen = read_measures(measures)
+    inputs = [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'"]
+    write_report(chosen, qrels, runs, path, **options, command=_call(inputs, options))
 
 
-def report_scores(scores: Scores, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write the page of ``Scores.report``."""
-    command = _call("scores.report", [], options)
-    _write(path, options["rng"], lambda: of_scores(scores, **options, command=command))
-
-
-def _call(function: str, given: list[str], options: dict[str, Any]) -> str:
-    """Return a call as code, without options that have their usual value."""
+def _call(inputs: list[str], options: dict[str, Any]) -> str:
+    """Return a call of ``report`` as code, without options that have their usual value."""
     usual = {"test": "randomisation", "title": "", "queries": None, "documents": None}
-    inputs = {name: options.get(name) for name in ("weights", "queries", "documents")}
-    shown = options | {name: None if given is None else short_repr(given) for name, given in inputs.items()}
-    given = [
-        *given,
-        "'report.html'",
-        *(f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value),
-    ]
-    return f"{function}({', '.join(given)})"
+    given = {name: options.get(name) for name in ("weights", "queries", "documents")}
+    shown = options | {name: None if one is None else short_repr(one) for name, one in given.items()}
+    chosen = (f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value)
+    return f"ir_graded.report({', '.join([*inputs, *chosen])})"
 
 
 def _shown(source: Any, name: str) -> str:

@@ -97,7 +97,7 @@ def test_statistics_tables_and_json(scores):
 @pytest.mark.slow
 def test_the_report_has_no_part_that_needs_qrels(scores, tmp_path):
     path = tmp_path / "r.html"
-    scores.report(path, baseline="poor", n_resamples=50, title="Answers")
+    ir_graded.report(scores, path=path, baseline="poor", n_resamples=50, title="Answers")
     page = path.read_text(encoding="utf-8")
     page = page[page.index("<body>") : page.index("<script")]
     for words in (
@@ -105,19 +105,19 @@ def test_the_report_has_no_part_that_needs_qrels(scores, tmp_path):
         "Leaderboard",
         "significantly better",
         "All 16 topics;",
-        "scores.report(&#39;report.html&#39;",
+        "ir_graded.report(scores, path=&#39;report.html&#39;",
     ):
         assert words in page
     for words in ("Unjudged", "unjudged", "RBO", "Ties", "of the qrels"):
         assert words not in page
     with pytest.raises(ParameterError, match="rng"):
-        scores.report(path, rng=None)
+        ir_graded.report(scores, path=path, rng=None)
 
 
 def test_the_report_shows_what_limits_the_scores(tmp_path):
     with pytest.warns(ir_graded.CoverageWarning):
         scores = score_answers("NuggetScore", [*GOOD, *POOR[1:]])
-    scores.report(tmp_path / "r.html", n_resamples=50)
+    ir_graded.report(scores, path=tmp_path / "r.html", n_resamples=50)
     assert "lacks 1 of the 16 topics in the assignments" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 

@@ -111,7 +111,7 @@ def test_statistics_take_selected_joined_and_read_scores(scores, tmp_path):
         for statistic in (meta.differences, meta.confidence_intervals, meta.ranks):
             pd.testing.assert_frame_equal(statistic(one).to_frame(), statistic(plain).to_frame())
         assert one.to_markdown(baseline="one") == made[0].to_markdown(baseline="one")
-    made[1].report(tmp_path / "report.html", baseline="one")
+    ir_graded.report(made[1], path=tmp_path / "report.html", baseline="one")
 
 
 def test_frames_read_back(scores):

@@ -48,6 +48,13 @@ def test_every_module_has_tests_that_exist():
     assert [pattern for pattern in TABLE if pattern not in first] == []
 
 
+def test_modules_are_imported_by_name_only_where_names_are_a_list():
+    """``lint-imports`` does not see such imports: of lazy names, extras, families and commands."""
+    by_name = {path for path in PACKAGE.rglob("*.py") if "import_module" in path.read_text(encoding="utf-8")}
+    known = ("_utils/later.py", "_utils/measure_names.py", "measures/__init__.py", "cli/main.py")
+    assert by_name == {PACKAGE / path for path in known}
+
+
 def test_mutation_testing_selects_every_folder_of_tests_and_no_file_that_is_gone():
     named = re.findall(r'"(?:--ignore=|--deselect=)?tests/([\w/]+(?:\.py)?)', PROJECT)
     assert [path for path in named if not (TESTS / path).exists()] == []

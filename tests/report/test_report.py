@@ -567,7 +567,13 @@ def test_texts_of_other_topics_cause_a_warning(tmp_path):
 
 def test_pages_of_scores_have_no_lists(tmp_path):
     scores = ir_graded.evaluate(["Q", "AP"], QRELS, RUNS)
-    scores.report(tmp_path / "page.html", n_resamples=9)
+    place = tmp_path / "page.html"
+    ir_graded.report(scores, path=place, n_resamples=9)
+    for wrong in ({"qrels": QRELS}, {"runs": RUNS}, {"n_samples": 5}, {"depth": 10}, {"queries": {"1": "q"}}):
+        with pytest.raises(ParameterError, match=f"takes no {next(iter(wrong))}: give measures instead"):
+            ir_graded.report(scores, path=place, **wrong)
+    with pytest.raises(ParameterError, match="path is missing"):
+        ir_graded.report(scores)
     data = data_of((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert [data[name] for name in ("lists", "ties", "unjudged", "rbo")] == [None] * 4
     assert np.array(data["scores"]) == pytest.approx(scores.values, abs=6e-6)
