@@ -2,19 +2,25 @@
 
 import inspect
 import re
+from importlib.resources import files
 
 import ir_measures
 import pytest
 
 import ir_graded
 from ir_graded.evaluation import provider
-from ir_graded.measures import NAMES, REGISTRY, GradedMeasure, base
+from ir_graded.measures import FAMILIES, NAMES, REGISTRY, GradedMeasure, base
 from ir_graded.measures.base import cited, sections
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.base import register as register_classic
 
 FOUND_ALWAYS = ["Summary", "Definition", "Use it", "Users", "Source"]
 MEASURES = {measure.NAME: REGISTRY[measure.NAME] for measure in REGISTRY.values()}
+
+
+def test_type_checkers_know_the_measures_of_each_family():
+    stub = files(ir_graded).joinpath("__init__.pyi").read_text(encoding="utf-8")
+    assert [name for name in FAMILIES if f"from .measures.{name} import *" not in stub] == []
 
 
 def test_measures_have_their_own_names_and_descriptions():
