@@ -157,6 +157,22 @@ def test_checksums_notice_labels_and_numbers_that_are_not_finite():
     assert checksum([1.0, np.nan]).equals(checksum([1.0, np.nan]))
 
 
+def test_only_checksums_of_changed_results_are_written(tmp_path, monkeypatch):
+    path = tmp_path / "expected.jsonl"
+    path.touch()
+    monkeypatch.setattr(checksums, "EXPECTED", path)
+    monkeypatch.setattr(checksums, "quick_sections", lambda: ["random"])
+
+    def written(values):
+        monkeypatch.setattr(checksums, "recorded", lambda _: [checksum(values)])
+        checksums.write_expected()
+        return path.read_text(encoding="utf-8")
+
+    first = written(VALUES)
+    assert written(np.nextafter(VALUES, 2)) == first
+    assert written(VALUES + 1e-9) != first
+
+
 @pytest.mark.slow
 def test_the_recorder_uses_the_public_interface_alone():
     modules = set()
