@@ -12,9 +12,9 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.overlap import TIES, VALUES, Overlaps, RankedLists
-from ir_graded.core.segments import Floats, Ints, exact_sum
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
-from ir_graded.evaluation.coverage import warn_caller
+from ir_graded.evaluation.coverage import mean_of_known, warn_caller
 from ir_graded.io.run_names import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import Lookup, document_keys
@@ -166,7 +166,7 @@ def rbo_matrix(runs: Any, p: float = 0.9, ties: str = "a", score: str = "ext") -
     means = np.empty((size, size))
     for one in range(size):
         for other, values in enumerate(overlaps.with_others(one, range(one, size)), start=one):
-            means[one, other] = means[other, one] = _mean(values[at])
+            means[one, other] = means[other, one] = mean_of_known(values[at])
     return RunOverlaps(tuple(ranked.names), means, ranked.shared, float(p), ties, score)
 
 
@@ -191,7 +191,7 @@ class OverlapWith:
         lists = [self._list, self._ranked(*self._judged_rows(run))]
         overlaps = Overlaps(lists, len(self._lookup.doc_ids) + 1, 0.9, "a")
         (values,) = overlaps.with_others(0, [1])
-        return _mean(values[VALUES.index("ext")])
+        return float(mean_of_known(values[VALUES.index("ext")]))
 
     def _judged_rows(self, run: Any) -> tuple[RunRows, Ints]:
         """Return the rows of a run in topics of the qrels, and the number of the topic of each."""
@@ -209,11 +209,6 @@ class OverlapWith:
         at, found = self._lookup.find(topic, rows.doc_id, document_keys(topic, rows.doc_id))
         document[at] = found
         return RankedLists.of(self._lookup.topics, topic, rows.score, document)
-
-
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(exact_sum(known) / known.size) if known.size else np.nan
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import click
 from ir_graded.analyses.judgment_comparison import compare_judgments
 from ir_graded.analyses.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.analyses.pools import collection_statistics, pool as pooled
-from ir_graded.core.segments import exact_sum
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.io.assignments import is_assignments
 from ir_graded.io.run_names import named_runs
@@ -133,7 +132,7 @@ def rbo(runs: Any, score: str, folder: str | None, output: str, places: int, **c
             raise click.UsageError("--plot needs at least three RUNs")
         topics = overlap_of(*named.values(), **chosen).set_index("query_id")
         topics = topics[[score]] if options.given("score") else topics
-        means = exact_sum(topics.to_numpy().T) / len(topics)
+        means = topics.to_numpy().mean(axis=0)
         table = pd.concat([topics, pd.DataFrame([means], [ALL_TOPICS], topics.columns)])
         show(frame_text(table, ["query_id"], output, places))
         return

@@ -48,7 +48,7 @@ def ratio(part: Any, whole: Any) -> Floats:
 def mean_of_known(values: Floats) -> Floats:
     """Return the mean over the last axis, ignoring NaN."""
     known = ~np.isnan(values)
-    return ratio(segments.exact_sum(np.where(known, values, 0.0)), known.sum(axis=-1))
+    return ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))
 
 
 #: Note on a run with ``is_large``.

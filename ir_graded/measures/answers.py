@@ -6,12 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-import numpy as np
-
-from ir_graded.core import segments
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Floats, Ints, Totals
 from ir_graded.errors import ParameterError
 
 from .base import ANSWERS, GradedMeasure, add_short_name, register
@@ -19,17 +15,6 @@ from .params import IMPORTANCE, Choice, Flag, importance_weights
 from .stopping import safe_divide
 
 __all__ = ["CitationP", "CitationR", "NuggetScore"]
-
-#: Sums of multiples of 1 / _STEPS are exact below _MOST.
-_STEPS, _MOST = 2.0**20, 2.0**32
-
-
-def exact_totals(values: Floats, segment: Ints, totals: int) -> Floats:
-    """Return the sum of the values >= 0 of each segment, rounded once; segments are ascending."""
-    if values.sum() < _MOST and not (values * _STEPS % 1).any():
-        return segments.total(values, segment, totals)
-    rows = np.split(values, np.searchsorted(segment, np.arange(1, totals)))
-    return np.array([segments.exact_sum(row) for row in rows])
 
 
 class AnswerMeasure(GradedMeasure):
@@ -94,7 +79,8 @@ class NuggetMeasure(AnswerMeasure):
         """Return the scores of answers; nuggets are sorted by the number of their answer."""
         weight = self.weights(levels)
         gained = weight * (credit == 1 if self["strict"] else credit)
-        return safe_divide(exact_totals(gained, answer, answers), exact_totals(weight, answer, answers))
+        total = Totals(answer, answers).of
+        return safe_divide(total(gained), total(weight))
 
 
 class CitationMeasure(AnswerMeasure):
@@ -113,9 +99,9 @@ class CitationMeasure(AnswerMeasure):
         """Return the score of an answer from the weights of the citations of each sentence."""
         first = self["several"] == "first"
         total, count = self.ratio([weights[:1] if first else weights for weights in sentences])
-        return float(total / count) if count else 0.0
+        return total / count if count else 0.0
 
-    def ratio(self, sentences: Sequence[Sequence[float]]) -> tuple[Fraction, int]:
+    def ratio(self, sentences: Sequence[Sequence[float]]) -> tuple[float, int]:
         """Return the divided and the divisor."""
         raise NotImplementedError  # pragma: no cover
 
@@ -151,8 +137,8 @@ class _CitationP(CitationMeasure):
     NAME = "CitationP"
     PRETTY_NAME = "Citation Precision"
 
-    def ratio(self, sentences: Sequence[Sequence[float]]) -> tuple[Fraction, int]:
-        return Fraction(sum(map(sum, sentences))), sum(map(len, sentences))
+    def ratio(self, sentences: Sequence[Sequence[float]]) -> tuple[float, int]:
+        return sum(map(sum, sentences)), sum(map(len, sentences))
 
 
 class _CitationR(CitationMeasure):
@@ -187,8 +173,8 @@ class _CitationR(CitationMeasure):
     NAME = "CitationR"
     PRETTY_NAME = "Citation Recall"
 
-    def ratio(self, sentences: Sequence[Sequence[float]]) -> tuple[Fraction, int]:
-        return sum((Fraction(sum(one)) / len(one) for one in sentences if one), Fraction(0)), len(sentences)
+    def ratio(self, sentences: Sequence[Sequence[float]]) -> tuple[float, int]:
+        return sum(sum(one) / len(one) for one in sentences if one), len(sentences)
 
 
 NuggetScore = register(NuggetMeasure())

@@ -3,7 +3,6 @@
 import json
 import lzma
 import warnings
-from fractions import Fraction
 
 import pytest
 from answers.answer_cases import (
@@ -93,7 +92,7 @@ def test_a_missing_answer_scores_0_where_nuggetizer_leaves_it_out():
 def test_weights_by_level():
     text = "a vital support, b okay partial_support, c okay not_support, d other support"
     measures = ["NuggetScore(importance={2: 1, 1: 0.25})", "NuggetScore(importance={2:0.1,1:0.2,3:5})"]
-    assert means(measures, [answer(text)]) == [1.125 / 1.5, float(Fraction(0.1) + Fraction(0.1)) / 0.5]
+    assert means(measures, [answer(text)]) == pytest.approx([1.125 / 1.5, 0.4], abs=1e-15)
 
 
 def test_lists_of_nuggets_are_the_divisor():
@@ -189,7 +188,5 @@ def test_random_citations_equal_the_reference(seeds):
             scores = score_answers(measures, citations=answers)
             for one in answers:
                 at = scores.runs.index(one["run_id"]), scores.query_ids.index(one["topic_id"])
-                expected = reference.citation_scores(one, several)
-                assert scores.values[(slice(None), *at)].tolist() == [float(value) for value in expected], (
-                    seed
-                )
+                expected = [*map(float, reference.citation_scores(one, several))]
+                assert scores.values[(slice(None), *at)] == pytest.approx(expected, abs=1e-15), seed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from ir_graded.core.levels import Levels
-from ir_graded.core.segments import Bools, Floats, Ints, exact_sum
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError
 from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
@@ -342,10 +342,8 @@ class RunModel:
                 "only some of them retrieved are hardly known, and differences may have the wrong sign."
             )
         log = np.log(fused[used])
-        mean = exact_sum(log) / log.size
-        deviation = np.sqrt(exact_sum((log - mean) ** 2) / log.size) or 1.0
         self._z = np.zeros(fused.size)
-        self._z[used] = (log - mean) / deviation
+        self._z[used] = (log - log.mean()) / (log.std() or 1.0)
         x = np.concatenate([self.features(labelled, topic) for topic in range(levels.topics)])
         topic, level = levels.topic[labelled], levels.level_index[labelled] - imputation.scale[0]
         #: Coefficients of each step: of the features and of the topics, a row per sample.
