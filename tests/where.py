@@ -93,6 +93,7 @@ TABLE = {
     "measures/params.py": "measures/test_parameters.py contracts/test_contract_parameters.py",
     "measures/parsing.py": "contracts/test_contract_names.py measures/test_upstream_strings.py",
     "measures/passages.py": "passages/test_passages_against_reference.py",
+    "measures/pyterrier.py": "ecosystem/test_pyterrier.py",
     "measures/sampled.py": "sampled/test_strata_measures.py",
     "measures/*": "reference/test_every_measure.py measures/test_worked_examples.py",
     "meta/max_t.py": "meta/test_differences.py meta/test_ranks.py",

@@ -16,8 +16,8 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.ranking import descending_codes
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
-from ir_graded.errors import InputError, ParameterError
-from ir_graded.evaluation.coverage import notes_without_relevant, warn_caller
+from ir_graded.errors import InputError, ParameterError, warn_caller
+from ir_graded.evaluation.coverage import notes_without_relevant
 from ir_graded.evaluation.evaluate import Request, in_order
 from ir_graded.evaluation.provider import lowest_rel, native_scorers, scorers_here
 from ir_graded.evaluation.scores import Scores

@@ -18,8 +18,7 @@ from ir_graded.core.levels import Levels, Strata
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views, blend
-from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr
-from ir_graded.evaluation.coverage import warn_caller
+from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr, warn_caller
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
 from ir_graded.evaluation.scores import Scores

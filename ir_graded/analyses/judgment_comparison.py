@@ -15,8 +15,15 @@ from ir_graded._utils.results import Result
 from ir_graded.core.facets import INCLUSION, STRATUM
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints, whole_total
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.errors import (
+    InputError,
+    NoSharedTopicsError,
+    ParameterError,
+    format_ids,
+    short_repr,
+    warn_caller,
+)
+from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
 from ir_graded.io.assignments import is_assignments, nugget_assignments

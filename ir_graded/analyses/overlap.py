@@ -13,8 +13,8 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.overlap import TIES, VALUES, Overlaps, RankedLists
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, NoSharedTopicsError, format_ids
-from ir_graded.evaluation.coverage import mean_of_known, warn_caller
+from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, warn_caller
+from ir_graded.evaluation.coverage import mean_of_known
 from ir_graded.io.run_names import named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import Lookup, document_keys

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,7 +14,7 @@ from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import MOST_IDS, CoverageWarning, GradedError, format_ids
+from ir_graded.errors import MOST_IDS, GradedError, format_ids, warn_caller
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, table_of_run
 from ir_graded.measures.base import Scorer
@@ -248,22 +246,21 @@ class Coverage:
         of = dict(zip(self.names, self.runs, strict=True))
         notes = (f"run {name!r}, ".join(run.on_ranks) for name, run in of.items() if run.on_ranks)
         yield from islice(notes, 1)
-        lacking = {name: self._lack(run) for name, run in of.items() if 0 < run.retrieved < self.topics}
-        yield from of_runs(lacking, "lacks topics", "lack topics")
-        empty = [name for name, run in of.items() if not run.retrieved]
-        yield from of_runs(dict.fromkeys(empty, "is empty and scores 0"), "is empty", "are empty")
-        nothing = {name: run.nothing_judged for name, run in of.items() if run.nothing_judged}
-        unjudged = {name: f"has no judged document ({clause})" for name, clause in nothing.items()}
-        yield from of_runs(unjudged, "has no judged document", "have no judged document")
-        same = "gives all documents of a topic the same score, so "
-        tied = {name: same + self._effect(run) for name, run in of.items() if run.is_tie}
-        yield from of_runs(tied, "gives equal scores", "give equal scores")
-        large = [name for name, run in of.items() if run.is_large]
-        yield from of_runs(dict.fromkeys(large, HAS_LARGE_TIES), "has such ties", "have such ties")
-        words = "has documents with equal scores, which are ranked by their given positions, not by id"
-        given = [name for name, run in of.items() if self.by_id and run.by_position and not run.is_tie]
-        one, several = "ranks equal scores by position", "rank equal scores by position"
-        yield from of_runs(dict.fromkeys(given, words), one, several)
+        clauses: tuple[tuple[str, str, Callable[[RunCoverage], str]], ...] = (
+            ("lacks topics", "lack topics", self._lack),
+            ("is empty", "are empty", lambda run: "" if run.retrieved else "is empty and scores 0"),
+            (
+                "has no judged document",
+                "have no judged document",
+                lambda run: run.nothing_judged and f"has no judged document ({run.nothing_judged})",
+            ),
+            ("gives equal scores", "give equal scores", self._tie),
+            ("has such ties", "have such ties", lambda run: HAS_LARGE_TIES if run.is_large else ""),
+            ("ranks equal scores by position", "rank equal scores by position", self._order),
+        )
+        for one, several, clause in clauses:
+            said = {name: words for name, run in of.items() if (words := clause(run))}
+            yield from of_runs(said, one, several)
         if self.by_id and self.has_mixed_ties:
             by_position = next(name for name, run in of.items() if run.by_position)
             by_doc_id = next(name for name, run in of.items() if run.by_doc_id)
@@ -278,12 +275,21 @@ class Coverage:
         """Whether some runs rank equal scores by position, and others by id."""
         return any(run.by_position for run in self.runs) and any(run.by_doc_id for run in self.runs)
 
-    def _effect(self, run: RunCoverage) -> str:
-        if not self.by_id:
-            return "it gives no ranking"
-        return f"only their {'given positions' if run.by_position else 'ids'} determine the ranks"
+    def _tie(self, run: RunCoverage) -> str:
+        if not run.is_tie:
+            return ""
+        effect = f"only their {'given positions' if run.by_position else 'ids'} determine the ranks"
+        effect = effect if self.by_id else "it gives no ranking"
+        return f"gives all documents of a topic the same score, so {effect}"
+
+    def _order(self, run: RunCoverage) -> str:
+        if not (self.by_id and run.by_position) or run.is_tie:
+            return ""
+        return "has documents with equal scores, which are ranked by their given positions, not by id"
 
     def _lack(self, run: RunCoverage) -> str:
+        if not 0 < run.retrieved < self.topics:
+            return ""
         parts = [
             f"{words} {number} of the {self.topics} topics of the qrels (the first is {first!r})"
             for words, number, first in (
@@ -332,28 +338,3 @@ def of_runs(said: dict[str, str], one: str, several: str) -> Iterator[str]:
     more = len(said) - MOST_IDS
     if more > 0:
         yield f"{more} more run{'s' if more > 1 else ''} {several if more > 1 else one}."
-
-
-def caller(*through: str) -> tuple[str, int]:
-    """Return the first package on the stack beside this and some others, and its distance from here."""
-    frame, name, level = inspect.currentframe(), "ir_graded", 0
-    while frame is not None and name in {"ir_graded", *through}:
-        frame, level = frame.f_back, level + 1
-        name = "" if frame is None else str(frame.f_globals.get("__name__")).partition(".")[0]
-    return name, level
-
-
-def experiment() -> Mapping[str, Any]:
-    """Return the arguments of the ``pyterrier.Experiment`` that calls; empty if none does."""
-    frame = inspect.currentframe()
-    while frame is not None:
-        package = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if (package, frame.f_code.co_name) == ("pyterrier", "Experiment"):
-            return frame.f_locals
-        frame = frame.f_back
-    return {}
-
-
-def warn_caller(text: str, category: type[Warning] = CoverageWarning) -> None:
-    """Issue a warning at the line that called the package."""
-    warnings.warn(text, category, stacklevel=caller()[1])

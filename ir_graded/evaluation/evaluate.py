@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN
-from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
 from ir_graded.evaluation.provider import MixedEvaluator
 from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
 from ir_graded.io.run_names import named_runs
@@ -25,7 +25,7 @@ from ir_graded.measures.classic.ties import check_word, with_ranks, with_ties
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 
-from .coverage import Coverage, RunCoverage, notes_without_relevant, warn_caller
+from .coverage import Coverage, RunCoverage, notes_without_relevant
 from .provider import (
     GradedEvaluator,
     check_measures,

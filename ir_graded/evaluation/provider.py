@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import ref
 
 import ir_measures
 import numpy as np
 from ir_measures.measures import Measure
-from ir_measures.measures.base import SumAgg
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import CalcResults, Metric
 
@@ -23,109 +21,26 @@ from ir_graded.core.facets import INTENT, POSITION, SPAN, STRATUM_OR_ITERATION, 
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import AS_COMPLETE, MOST_IDS, InputError, ParameterError, SampledJudgmentsWarning
+from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, warn_caller
 from ir_graded.evaluation.coverage import (
     ABOVE_0,
     HAS_LARGE_TIES,
-    caller,
-    experiment,
     note_on_ranks,
     nothing_judged,
-    warn_caller,
 )
 from ir_graded.io.sources import is_read_once, table_of
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels, table_of_run
-from ir_graded.measures import REGISTRY, GradedMeasure
-from ir_graded.measures.base import MEANS, Scorer, aggregate
+from ir_graded.measures import REGISTRY, GradedMeasure, pyterrier
+from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
 from ir_graded.measures.classic.ties import takes_ranks
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
-from ir_graded.measures.parsing import parse_trec_measure
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-#: Of the preceding call of PyTerrier: its measures, highest level, end topics and first row. No score depends
-#: on it.
-_preceding: tuple[frozenset[Measure], float, set[str], Any] | None = None
-#: The qrels of the last experiment of PyTerrier that warned, by the reason.
-_warned: dict[str, ref[Any]] = {}
-
-
-def warn_of_parts(scorers: Mapping[Measure, Scorer], judgments: Judgments, qrels: Any) -> None:
-    """Warn if measures take another scale from these qrels than from other topics in the preceding call.
-
-    Only calls of PyTerrier count. It passes pandas frames, whose labels show that they may be parts of one.
-    """
-    global _preceding  # the batches of a tool are separate calls
-    measures = [measure for measure, scorer in scorers.items() if scorer.infers_scale]
-    levels = judgments.levels.values
-    # Without a level above 0, all scores are 0 on any scale.
-    has_scale = measures and hasattr(qrels, "iloc") and levels.size and levels[-1] > 0
-    if not has_scale or caller("ir_measures")[0] != "pyterrier":
-        return
-    here, ends, row = frozenset(measures), {judgments.names[0], judgments.names[-1]}, qrels.index[0]
-    preceding, _preceding = _preceding, (here, float(levels[-1]), ends, row)
-    if preceding is None:
-        return
-    before, highest, other_ends, other_row = preceding
-    # Parts of one collection have other topics, and rows of one frame have different labels.
-    if before != here or highest == levels[-1] or ends & other_ends or row == other_row:
-        return
-    low, high = sorted((highest, float(levels[-1])))
-    names = ", ".join(map(str, measures[:MOST_IDS])) + (" ..." if len(measures) > MOST_IDS else "")
-    takers = [measure for measure in measures if "max_rel" in measure.SUPPORTED_PARAMS]
-    example = f": for example {takers[0](max_rel=high)}" if takers else " of the base measure"
-    warn_caller(
-        f"{names}: the highest level of the qrels, to which gains are relative, is {low:g} in one and "
-        f"{high:g} in another of two successive calls with other topics, so their scores are on different "
-        "scales. If the topics are of one collection (PyTerrier's batch_size evaluates it in parts), set "
-        f"the highest level of its scale with max_rel{example}"
-    )
-
-
-#: Names of columns that PyTerrier sums over the topics; it shows the mean of all others.
-_SUMMED = {"num_q", "num_rel", "num_ret", "num_rel_ret", "NumQ", "NumRel", "NumRet", "NumRelRet"}
-
-
-def check_averages(measures: Iterable[Measure]) -> None:
-    """Warn of sums, and raise ParameterError for other aggregates, that PyTerrier would replace by means.
-
-    ``pyterrier.Experiment`` averages the scores of topics itself; its other functions ask the measure.
-    """
-    aggregators = {measure: measure.aggregator() for measure in measures}
-    others = {one: found for one, found in aggregators.items() if type(found) not in MEANS}
-    options = experiment() if others and caller("ir_measures")[0] == "pyterrier" else {}
-    if not options or (options["perquery"] is True and options["save_dir"] is None):
-        return
-    named = {
-        parse_trec_measure(one)[0]
-        for one in options["eval_metrics"]
-        if isinstance(one, str) and one in _SUMMED
-    }
-    replaced = [one for one in others if one not in named and str(one) not in _SUMMED]
-    way_out = "use perquery=True without save_dir, and ir_graded.Scores.from_frame(...).mean()"
-    for measure in replaced:
-        if not isinstance(others[measure], SumAgg):
-            raise ParameterError(
-                f"{measure} is not the arithmetic mean of the topics, which pyterrier.Experiment would show: "
-                f"{way_out}, or ir_graded.evaluate, with topics= for pipelines"
-            )
-    if replaced and _is_first("sums", options):
-        warn_caller(
-            f"{', '.join(map(str, replaced))}: a sum over the topics, but pyterrier.Experiment shows the "
-            f"mean; for the sum, {way_out}"
-        )
-
-
-def _is_first(reason: str, options: Mapping[str, Any]) -> bool:
-    """Return whether an experiment has not warned for this reason; each run and batch is a separate call."""
-    before, _warned[reason] = _warned.get(reason), ref(options["qrels"])
-    return before is None or before() is not options["qrels"]
 
 
 class MetricWithResidual(NamedTuple):
@@ -155,39 +70,29 @@ class GradedEvaluator(Evaluator):
         others: Sequence[Measure] = (),
     ) -> None:
         super().__init__(list(scorers), judgments.query_ids)
-        check_averages((*scorers, *others))
+        pyterrier.NOTES.on_averages((*scorers, *others))
         self.scorers = dict(scorers)
-        is_set = any(scorer.ranks_rows for scorer in self.scorers.values())
-        ranks_rows = is_set or any(scorer.NEEDS_ROWS for scorer in self.scorers.values())
-        needs = {facet.name: facet for scorer in self.scorers.values() for facet in scorer.needs}
+        needs = {facet.name: facet for scorer in scorers.values() for facet in scorer.needs}
         of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet.kind != "span")
-        self.judgments = judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
-        levels = judgments.levels.values
-        for measure, scorer in self.scorers.items():
+        is_set = any(scorer.ranks_rows for scorer in scorers.values())
+        ranks_rows = is_set or any(scorer.NEEDS_ROWS for scorer in scorers.values())
+        self.judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
+        for measure, scorer in scorers.items():
             scorer.validate_params()
-            highest = scorer.highest_level
-            above = f"above {highest:g}, the highest level of the measure"
-            judgments.check_levels(measure, levels > highest, above)
-            if scorer.NEEDS_WHOLE_LEVELS:
-                judgments.check_levels(measure, levels % 1 != 0, "but the measure needs whole numbers")
-            if doubt := scorer.doubt(judgments.levels):
-                warn_caller(doubt)
-            for facet in scorer.needs:
-                if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
-                    hint = (judgments.hint or hint_on(scorer, facet)) if facet is SPAN else ""
-                    raise InputError(facet.refusal(measure, "qrels", hint))
-            if SPAN in scorer.USES and judgments.hint:
-                raise InputError(
-                    f"{measure} would score whole documents: in the qrels, {judgments.hint}; name both "
-                    "columns, start and length, or remove the others"
-                )
+            _check_levels(measure, scorer, judgments)
+            _check_columns(measure, scorer, judgments)
         self._check_strata()
         self._check_intents()
         if judgments.note_on_importance:
             warn_caller(judgments.note_on_importance)
-        # Estimates need documents of the pool that were not judged.
-        has_pool = bool((levels < 0).any())
-        complete = [m for m, scorer in self.scorers.items() if not (scorer.ESTIMATES and has_pool)]
+        self._warn_of_sample(others)
+        #: The measures, if neither they nor the call set ``ranks``.
+        self.by_default = {} if is_set or ranks is not None else self.scorers
+        self.lowest = min((scorer.lowest_level for scorer in scorers.values()), default=np.inf)
+
+    def _warn_of_sample(self, others: Sequence[Measure]) -> None:
+        """Warn of measures that take a sample for complete judgments, or its strata for one sample."""
+        judgments = self.judgments
         whole = [str(m) for m, scorer in self.scorers.items() if scorer.ESTIMATES and not scorer.USES]
         if judgments.several_strata and whole:
             warn_caller(
@@ -195,15 +100,16 @@ class GradedEvaluator(Evaluator):
                 "several strata: use xinfAP.",
                 SampledJudgmentsWarning,
             )
-        if judgments.note_on_sample and (complete := [*map(str, (*complete, *others))]):
+        # Estimates need documents of the pool that were not judged.
+        has_pool = bool((judgments.levels.values < 0).any())
+        estimates = {m for m, scorer in self.scorers.items() if scorer.ESTIMATES and has_pool}
+        complete = [str(m) for m in (*self.scorers, *others) if m not in estimates]
+        if judgments.note_on_sample and complete:
             names = " and ".join(filter(None, (", ".join(complete[:-1]), complete[-1])))
             score = f"{names} score{'' if complete[1:] else 's'} {AS_COMPLETE}"
             warn_caller(f"{judgments.note_on_sample} {score}", SampledJudgmentsWarning)
             # Further evaluators of these judgments need not warn again.
             self.judgments = replace(judgments, note_on_sample="")
-        #: The measures, if neither they nor the call set ``ranks``.
-        self.by_default = {} if is_set or ranks is not None else self.scorers
-        self.lowest = min((scorer.lowest_level for scorer in self.scorers.values()), default=np.inf)
 
     def _check_intents(self) -> None:
         """Raise InputError if a relevant intent has no probability, and warn about doubtful intents."""
@@ -306,8 +212,9 @@ class GradedEvaluator(Evaluator):
     def _match_and_warn(self, run: Any) -> JudgedRun:
         run = table_of("run", run) if is_read_once(run) else run
         judged_run = self.match(run)
-        if not judged_run.topic.size and caller("ir_measures")[0] == "pyterrier":
-            self._warn_if_nothing_is_judged(MatchedRun("run", run, judged_run, self.lowest))
+        if not judged_run.topic.size and pyterrier.calls():
+            matched = MatchedRun("run", run, judged_run, self.lowest)
+            pyterrier.NOTES.on_unjudged(nothing_judged(self.judgments, matched))
         if note := note_on_ranks(self.judgments, judged_run, self.by_default):
             warn_caller("".join(note))
         if judged_run.is_large:
@@ -323,12 +230,29 @@ class GradedEvaluator(Evaluator):
             )
         return judged_run
 
-    def _warn_if_nothing_is_judged(self, matched: MatchedRun) -> None:
-        clause, options = nothing_judged(self.judgments, matched), experiment()
-        in_batches = options.get("batch_size") is not None
-        if clause and (not in_batches or _is_first("nothing is judged", options)):
-            where = "on the topics of a batch" if in_batches else f"({clause})"
-            warn_caller(f"The run has no judged document {where}.")
+
+def _check_levels(measure: Measure, scorer: Scorer, judgments: Judgments) -> None:
+    """Raise InputError for a level that the measure cannot score, and warn of a doubtful one."""
+    levels, highest = judgments.levels.values, scorer.highest_level
+    above = f"above {highest:g}, the highest level of the measure"
+    judgments.check_levels(measure, levels > highest, above)
+    if scorer.NEEDS_WHOLE_LEVELS:
+        judgments.check_levels(measure, levels % 1 != 0, "but the measure needs whole numbers")
+    if doubt := scorer.doubt(judgments.levels):
+        warn_caller(doubt)
+
+
+def _check_columns(measure: Measure, scorer: Scorer, judgments: Judgments) -> None:
+    """Raise InputError if the qrels lack a column that the measure needs."""
+    for facet in scorer.needs:
+        if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
+            hint = (judgments.hint or hint_on(scorer, facet)) if facet is SPAN else ""
+            raise InputError(facet.refusal(measure, "qrels", hint))
+    if SPAN in scorer.USES and judgments.hint:
+        raise InputError(
+            f"{measure} would score whole documents: in the qrels, {judgments.hint}; name both "
+            "columns, start and length, or remove the others"
+        )
 
 
 def hint_on(scorer: Scorer, facet: Facet) -> str:
@@ -391,14 +315,15 @@ class GradedProvider(Provider):
         unknown = [measure for measure in measures if measure not in scorers]
         if unknown:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        evaluator = GradedEvaluator(scorers, prepare_qrels(qrels, wanted_columns(measures)))
-        warn_of_parts(scorers, evaluator.judgments, qrels)
+        judgments = prepare_qrels(qrels, wanted_columns(measures))
+        evaluator = GradedEvaluator(scorers, judgments)
+        pyterrier.NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
         return evaluator
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""
         # PyTerrier asks before it runs pipelines.
-        check_averages(measures := [*measures])
+        pyterrier.NOTES.on_averages(measures := [*measures])
         return _inputs("run", measures)
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
@@ -516,7 +441,7 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     scorers = native_scorers(measures)
     others = [measure for measure in measures if measure not in scorers]
     graded = GradedEvaluator(scorers, judgments, others=others)
-    warn_of_parts(scorers, judgments, qrels)
+    pyterrier.NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
     return MixedEvaluator(measures, graded) if others else graded
 
 

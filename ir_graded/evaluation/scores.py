@@ -24,6 +24,7 @@ from ir_graded.errors import (
     printable,
     short_repr,
     valid_text,
+    warn_caller,
 )
 from ir_graded.io.experiments import means_of_mteb
 from ir_graded.io.run_names import find_run
@@ -33,7 +34,7 @@ from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 
-from .coverage import Coverage, warn_caller
+from .coverage import Coverage
 from .signature import Origin, Signature, versions, weights_hash
 from .tables import DIGITS, table
 

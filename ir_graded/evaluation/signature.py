@@ -16,13 +16,11 @@ from ir_graded._utils.threads import in_threads, processors
 from ir_graded._utils.version import __version__
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
 from ir_graded.core.segments import Floats
-from ir_graded.errors import GradedError, short_repr
+from ir_graded.errors import GradedError, short_repr, warn_caller
 from ir_graded.io.experiments import qrels_file
 from ir_graded.io.sources import is_read_once, is_regular_file
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import rows_of_dicts
-
-from .coverage import warn_caller
 
 if TYPE_CHECKING:
     from ir_graded.io.table import Table

@@ -28,8 +28,8 @@ from ir_graded.analyses.score_intervals.imputation import ReciprocalRankFusion
 from ir_graded.analyses.ties import ranges
 from ir_graded.analyses.unjudged import DEPTHS, RunShares, Unjudged, collect as unjudged_of, unjudged_shares
 from ir_graded.core.segments import Floats
-from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
+from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.scores import Scores, weighted

@@ -17,10 +17,9 @@ from scipy import stats
 import ir_graded
 from ecosystem.processes import python
 from ir_graded import Q, nERR
-from ir_graded.evaluation import provider
 from ir_graded.io.experiments import is_pipeline
 from ir_graded.io.run_names import named_runs
-from ir_graded.measures import REGISTRY
+from ir_graded.measures import REGISTRY, pyterrier
 
 TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})
 QRELS = pd.DataFrame(
@@ -220,7 +219,7 @@ PARTS = (
 @pytest.fixture
 def no_earlier_call(monkeypatch):
     """Forget the preceding call of ir-measures."""
-    monkeypatch.setattr(provider, "_preceding", None)
+    monkeypatch.setattr(pyterrier.NOTES, "preceding", None)
 
 
 @pytest.mark.slow
@@ -232,7 +231,7 @@ def test_batches_with_other_highest_levels_warn(size, monkeypatch):
         found = per_topic(experiment(eval_metrics=SCALED, batch_size=size, perquery=True))
     # The warning changes no score: each is that of its batch alone.
     for batch in (TOPICS[at : at + size] for at in range(0, len(TOPICS), size)):
-        monkeypatch.setattr(provider, "_preceding", None)
+        monkeypatch.setattr(pyterrier.NOTES, "preceding", None)
         part = {"topics": batch, "qrels": QRELS[QRELS["qid"].isin(batch["qid"])]}
         alone = pt.Experiment(systems(), eval_metrics=SCALED, names=[*expected()], perquery=True, **part)
         assert per_topic(alone).items() <= found.items()
@@ -273,7 +272,7 @@ def test_calls_outside_pyterrier_do_not_warn():
 
 @pytest.mark.usefixtures("no_earlier_call")
 def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
-    monkeypatch.setattr(provider, "caller", lambda *_: ("pyterrier", 1))
+    monkeypatch.setattr(pyterrier, "caller", lambda *_: ("pyterrier", 1))
 
     def score(measures, topic, level, row=None):
         rows = {"query_id": topic, "doc_id": ["a", "b"], "relevance": [level, 0], "equivalence_class": "i"}

@@ -20,8 +20,8 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.views import Views
-from ir_graded.errors import InputError, ParameterError
-from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.errors import InputError, ParameterError, warn_caller
+from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
 from ir_graded.evaluation.scores import Scores

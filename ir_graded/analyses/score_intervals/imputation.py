@@ -11,8 +11,8 @@ import numpy as np
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
-from ir_graded.errors import InputError
-from ir_graded.evaluation.coverage import LOWEST_JUDGED, warn_caller
+from ir_graded.errors import InputError, warn_caller
+from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import DocumentNumbers
 from ir_graded.matching.match import MatchedRun, table_of_run
