@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
@@ -353,8 +354,8 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     given = Comparisons(np.where(members[part], z, 0.0), part, members, of_topic)
     family_of = measure if family == "measure" else np.zeros_like(measure)
     families = [np.flatnonzero(family_of == number) for number in range(family_of.max() + 1)]
-    replicates = n_resamples or (_OF_ALL_PAIRS if baseline is None else TESTS[test].n_resamples)
-    replicates = int(min(replicates, TESTS[test].n_resamples) if n_resamples is None else replicates)
+    default = min(TESTS[test].n_resamples, np.inf if baseline is not None else _OF_ALL_PAIRS)
+    replicates = int(n_resamples or default)
     untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
     notes += () if weights is None else notes_on_weights(parts, of_topic)
     if minimum is not None and baseline is None:
@@ -376,32 +377,20 @@ def differences(  # noqa: PLR0913  # options, all by keyword
             rng=generator(rng),
         )
     difference, se, effective = _student(given)
-    significance = answers.p_corrected < alpha
-    less, greater = answers.loss < alpha, answers.gain < alpha
-    if alternative == "two-sided":
-        less, greater = significance & (difference < 0), significance & (difference > 0)
-    beyond = (difference + tolerance).round(DECIMALS) < 0
-    equal = ~given.z.any(axis=1)
-    conditions = [
-        nothing,
-        less & beyond,
-        greater,
-        (answers.above < alpha) & (answers.below < alpha) | equal,
-        answers.above < alpha,
-    ]
-    verdict = np.select(conditions, ["inconclusive", *_OF_TESTS[:-1]], _OF_TESTS[-1])
+    verdict = answers.verdicts(alternative, difference, ~given.z.any(axis=1), alpha, tolerance)
+    verdict = np.where(nothing, "inconclusive", verdict)
     below = is_below(means[part, measure, run], floor)
     verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
     inside = members[part]
     return Differences(
-        slice=tuple([*parts][at] for at in part),
+        slice=_named(parts, part),
         topics=np.count_nonzero(inside, axis=1),
         judged=np.full(len(run), np.nan),
         baseline_judged=np.full(len(run), np.nan),
         effective_topics=effective,
-        measure=tuple([*matrices][at] for at in measure),
-        run=tuple(first.runs[at] for at in run),
-        baseline=tuple(first.runs[at] for at in against),
+        measure=_named(matrices, measure),
+        run=_named(first.runs, run),
+        baseline=_named(first.runs, against),
         mean=means[part, measure, run],
         baseline_mean=means[part, measure, against],
         difference=difference,
@@ -478,6 +467,24 @@ class _Answers:
             above=found[-2][0],
             below=found[-1][0],
         )
+
+    def verdicts(
+        self, alternative: str, difference: Floats, equal: Bools, alpha: float, tolerance: float
+    ) -> npt.NDArray[np.str_]:
+        """Return the verdict on each difference; ``equal`` comparisons have no differences at all."""
+        less, greater = self.loss < alpha, self.gain < alpha
+        if alternative == "two-sided":
+            less, greater = less & (difference < 0), greater & (difference > 0)
+        beyond = (difference + tolerance).round(DECIMALS) < 0
+        within = (self.above < alpha) & (self.below < alpha) | equal
+        conditions = [less & beyond, greater, within, self.above < alpha]
+        return np.select(conditions, [*_OF_TESTS[:-1]], _OF_TESTS[-1])
+
+
+def _named(names: Iterable[Any], at: Ints) -> tuple[Any, ...]:
+    """Return the names at some positions."""
+    names = [*names]
+    return tuple(names[number] for number in at)
 
 
 def _p_values(

@@ -118,17 +118,7 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = No
             notes += [f"{pair} are not comparable: {'; '.join(breaks)}"] if breaks else []
             notes += [f"{pair}: {'; '.join(others)}"] if others else []
             before = None if breaks else before
-        for measure, matrix in now.matrices.items():
-            old = None if before is None else before.matrices.get(measure)
-            means = means_over_topics(matrix.values.T, now.weights).round(DECIMALS).tolist()
-            for column, (run, mean) in enumerate(zip(matrix.runs, means, strict=True)):
-                change = [np.nan] * 3
-                if old is not None and (alone or run in old.runs):
-                    values = _aligned(old, matrix)[:, 0 if alone else old.runs.index(run)]
-                    differences = (matrix.values[:, column] - values).round(DECIMALS)
-                    change = _change(differences, now.weights, alpha)
-                topics = np.count_nonzero(now.weights)
-                rows.append((now.name, measure, run, topics, mean, *change, part))
+        rows += [(*row, part) for row in now.rows(before, alone, alpha)]
     for note in notes:
         warnings.warn(note, CoverageWarning, stacklevel=3)
     names = History.COLUMNS
@@ -162,6 +152,20 @@ class _Release:
     @property
     def topics(self) -> list[str]:
         return [*map(str, next(iter(self.matrices.values())).topics)]
+
+    def rows(self, before: _Release | None, alone: bool, alpha: float) -> Iterator[tuple[Any, ...]]:
+        """Yield a row for each measure and run, with the change from a comparable release."""
+        topics = np.count_nonzero(self.weights)
+        for measure, matrix in self.matrices.items():
+            old = None if before is None else before.matrices.get(measure)
+            means = means_over_topics(matrix.values.T, self.weights).round(DECIMALS).tolist()
+            for column, (run, mean) in enumerate(zip(matrix.runs, means, strict=True)):
+                change = [np.nan] * 3
+                if old is not None and (alone or run in old.runs):
+                    values = _aligned(old, matrix)[:, 0 if alone else old.runs.index(run)]
+                    differences = (matrix.values[:, column] - values).round(DECIMALS)
+                    change = _change(differences, self.weights, alpha)
+                yield self.name, measure, run, topics, mean, *change
 
     def breaks(self, before: _Release) -> Iterator[str]:
         """Yield what makes means of two releases incomparable."""
