@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -82,23 +82,22 @@ def score_answers(
     found = None if assignments is None else nugget_assignments(assignments)
     listed = None if nuggets is None else nugget_lists(nuggets)
     cited = None if citations is None else read_citations(citations)
-    answers = {"assignments": found, "citations": cited}
-    of_input = {name: one.answers for name, one in answers.items() if one is not None}
-    runs = _numbered(run for of_runs in of_input.values() for run, _ in of_runs)
-    by_topic = {**of_input, **({} if listed is None else {"assignments": listed.answers})}
-    topics = _numbered(topic for of_topics in by_topic.values() for _, topic in of_topics)
+    given = {"assignments": found, "citations": cited}
+    of_input = {name: one.answers for name, one in given.items() if one is not None}
+    runs = _numbered(run for run, _ in chain(*of_input.values()))
+    by_topic = of_input if listed is None else of_input | {"assignments": listed.answers}
+    topics = _numbered(topic for _, topic in chain(*by_topic.values()))
     notes = [note for one in (found, listed, cited) if one is not None for note in one.notes]
     values = np.zeros((len(chosen), len(runs), len(topics)))
     if found is not None:
         rows = _own_rows(found, runs, topics) if listed is None else _listed_rows(found, listed, runs, topics)
-        notes += _note_on_lists(found) if listed is None and len(runs) > 1 else []
+        notes += _note_on_lists(found) if listed is None else []
         notes += _notes_on_weights(chosen, rows, [*topics])
-    for measure, of_measure in zip(chosen, values, strict=True):
-        if isinstance(measure, NuggetMeasure):
-            of_measure[:] = measure.of_nuggets(*rows, of_measure.size).reshape(of_measure.shape)
-        elif isinstance(measure, CitationMeasure) and cited is not None:
-            for (run, topic), sentences in cited.answers.items():
-                of_measure[runs[run], topics[topic]] = measure.of_sentences(sentences)
+        for measure, of_measure in zip(chosen, values, strict=True):
+            if isinstance(measure, NuggetMeasure):
+                of_measure[:] = measure.of_nuggets(*rows, of_measure.size).reshape(of_measure.shape)
+    if cited is not None:
+        _score_citations(values, chosen, cited.answers, runs, topics)
     coverage = _coverage(of_input, runs, topics, notes)
     coverage.warn()
     return Scores(tuple(runs), tuple(chosen), tuple(topics), values, coverage)
@@ -126,6 +125,19 @@ def _answer_measures(
         if is_given and name not in {measure.INPUT for measure in chosen}:
             raise ParameterError(f"score_answers: no measure uses the {name}")
     return chosen
+
+
+def _score_citations(
+    values: Floats,
+    measures: Iterable[Measure],
+    answers: Mapping[tuple[str, str], Sequence[Sequence[float]]],
+    runs: Mapping[str, int],
+    topics: Mapping[str, int],
+) -> None:
+    """Write the scores of answers by measures of citations, shape ``(measures, runs, topics)``."""
+    for measure, of_measure in zip(measures, values, strict=True):
+        for (run, topic), sentences in answers.items() if isinstance(measure, CitationMeasure) else ():
+            of_measure[runs[run], topics[topic]] = measure.of_sentences(sentences)
 
 
 #: Level of importance, credit and number of the answer of each nugget, sorted by answer.

@@ -145,16 +145,7 @@ def score_arrays(
     shown = np.ones(level.shape, dtype=np.bool_) if mask is None else flags_of("mask", mask, level.shape)
     check_levels("relevance", level, shown)
     ranked_by = None if scores is None else scores_of("scores", scores, shown)
-    every, present = level, shown
-    if ideal is not None:
-        further = numbers_of("ideal", ideal)
-        if further.ndim != 2 or len(further) != len(level):  # noqa: PLR2004
-            raise InputError(
-                f"ideal has shape {further.shape}; it must be [{len(level)}, m]: one row per topic"
-            )
-        check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
-        every = np.hstack((level, further))
-        present = np.hstack((shown, _not_shown(level, shown, further)))
+    every, present = (level, shown) if ideal is None else _with_ideal(level, shown, ideal)
     named = native_scorers(read)  # so that messages have the names that the caller gave
     _check_highest(named.values(), level, shown)
     # Documents below this level do not affect scores, so most of a row can be skipped.
@@ -309,6 +300,15 @@ def _codes(scores: npt.NDArray[Any], shown: Bools) -> npt.NDArray[np.uint64]:
     codes = descending_codes(scores.reshape(-1)).reshape(scores.shape).astype(np.uint64)
     codes[~shown] = _POSITION
     return codes << _HALF | np.arange(scores.shape[1], dtype=np.uint64)
+
+
+def _with_ideal(level: npt.NDArray[Any], shown: Bools, ideal: Any) -> tuple[npt.NDArray[Any], Bools]:
+    """Return the levels of the rows and of the ideal lists, and which of them are different documents."""
+    further = numbers_of("ideal", ideal)
+    if further.ndim != 2 or len(further) != len(level):  # noqa: PLR2004
+        raise InputError(f"ideal has shape {further.shape}; it must be [{len(level)}, m]: one row per topic")
+    check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
+    return np.hstack((level, further)), np.hstack((shown, _not_shown(level, shown, further)))
 
 
 def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any]) -> Bools:

@@ -35,7 +35,7 @@ from ir_graded.measures.parsing import read_measures
 from ir_graded.measures.stopping import safe_divide
 from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement, with_intervals
 from ir_graded.meta.conclusions import Conclusions, conclude
-from ir_graded.meta.matrix import ScoreMatrix, as_finite, matrices_by_measure, number_of
+from ir_graded.meta.matrix import as_finite, matrices_by_measure, number_of
 from ir_graded.meta.options import Seed, check_choice, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 
@@ -222,7 +222,6 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
         raise ParameterError("lengths are given, but the judgments have no passages (start and length)")
     refused = "" if union.tables else "passages columns"
     wanted = [] if measures is None else [*scorers_here(read, "compare_judgments", refused)]
-    reference, *others = union.sets
     found = agreement(
         np.maximum(union.labels, 0.0),
         topics=[union.names[number] for number in union.topic.tolist()],
@@ -231,25 +230,8 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     found = replace(found, sets=tuple(union.sets))
     spans = None
     if union.tables:
-        sums, names = union.spans(lengths, rel), _COEFFICIENTS[: -1 if lengths is None else None]
-        values = with_intervals(sums, _coefficients, confidence, int(n_resamples), generator(rng))
-        columns: Any = {
-            name: one[:, : len(names)] for name, one in zip(SpanAgreement.COLUMNS, values, strict=True)
-        }
-        by_topic = [_coefficients(one)[:, :2] for one in sums]
-        topics = tuple(union.names)
-        spans = SpanAgreement(tuple(others), names, topics, confidence, by_topic, **columns)
-    if runs is None:
-        return JudgmentComparison(found, {}, spans)
-    # Sets of judgments to score with: each as a whole, or its intersection with the reference.
-    jobs = {name: ((reference, reference), (name, name)) for name in others}
-    if pairs == "shared":
-        jobs = {name: ((reference, name), (name, reference)) for name in others}
-    scores = _scores(union, dict.fromkeys(chain.from_iterable(jobs.values())), runs, wanted)
-    known: dict[_Job, dict[Any, Any]] = {a: {} for a, _ in jobs.values()}
-    concluded = {
-        name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()
-    }
+        spans = _span_agreement(union, lengths, rel, confidence, int(n_resamples), generator(rng))
+    concluded = {} if runs is None else _conclusions(union, pairs, runs, wanted, top_k, options)
     return JudgmentComparison(found, concluded, spans)
 
 
@@ -417,21 +399,9 @@ class _Union:
         """Collect the judgments of all sets. Raises InputError if two share nothing."""
         import polars as pl
 
-        if not isinstance(maps, Mapping) or not all(isinstance(one, Mapping) for one in maps.values()):
-            raise ParameterError(
-                f"maps={short_repr(maps)} must be a dict from the name of a set to a dict from level to "
-                "level: for example {'b': {0: 0, 1: 2}}"
-            )
-        for name in maps:
-            number_of(name, list(sets), "maps")
+        _check_maps(sets, maps)
         sets = {n: one if isinstance(one, Mapping) else table_of("qrels", one) for n, one in sets.items()}
-        tables = {n: one for n, one in sets.items() if getattr(one, "passage", None) is not None}
-        if tables and len(tables) < len(sets):
-            without = next(name for name in sets if name not in tables)
-            raise InputError(
-                f"{next(iter(tables))!r} has passages, but {without!r} has none; give start and length in "
-                "all sets of judgments, or in none"
-            )
+        tables = _with_passages(sets)
         for name, table in tables.items():
             tables[name] = replace(table, value=_mapped(name, table.value, maps.get(name)))
         prepared = {name: prepare_qrels(tables.get(name, qrels), (STRATUM,)) for name, qrels in sets.items()}
@@ -535,6 +505,28 @@ def _coefficients(sums: Floats) -> Floats:
     return np.stack(found, axis=-1)
 
 
+def _with_passages(sets: Mapping[str, Any]) -> dict[str, Table]:
+    """Return the sets that have passages. Raises InputError if others have none."""
+    tables = {name: one for name, one in sets.items() if getattr(one, "passage", None) is not None}
+    if tables and len(tables) < len(sets):
+        without = next(name for name in sets if name not in tables)
+        raise InputError(
+            f"{next(iter(tables))!r} has passages, but {without!r} has none; give start and length in "
+            "all sets of judgments, or in none"
+        )
+    return tables
+
+
+def _check_maps(sets: Mapping[str, Any], maps: Any) -> None:
+    if not isinstance(maps, Mapping) or not all(isinstance(one, Mapping) for one in maps.values()):
+        raise ParameterError(
+            f"maps={short_repr(maps)} must be a dict from the name of a set to a dict from level to "
+            "level: for example {'b': {0: 0, 1: 2}}"
+        )
+    for name in maps:
+        number_of(name, list(sets), "maps")
+
+
 def _mapped(name: str, labels: Floats, levels: Mapping[float, float] | None) -> Floats:
     """Return levels after mapping. Raises InputError if one has none."""
     values, of_label = np.unique(labels, return_inverse=True)
@@ -547,23 +539,45 @@ def _mapped(name: str, labels: Floats, levels: Mapping[float, float] | None) -> 
     return values[of_label]
 
 
-#: A set of judgments, and the set to whose pairs it is limited.
-_Job = tuple[str, str]
+def _span_agreement(
+    union: _Union,
+    lengths: Any,
+    rel: float,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> SpanAgreement:
+    """Return the agreement of the highlighted text of the reference with that of each other set."""
+    sums, names = union.spans(lengths, rel), _COEFFICIENTS[: -1 if lengths is None else None]
+    values = with_intervals(sums, _coefficients, confidence, n_resamples, rng)
+    columns: Any = {
+        name: one[:, : len(names)] for name, one in zip(SpanAgreement.COLUMNS, values, strict=True)
+    }
+    by_topic = [_coefficients(one)[:, :2] for one in sums]
+    _, *others = union.sets
+    return SpanAgreement(tuple(others), names, tuple(union.names), confidence, by_topic, **columns)
 
 
-def _scores(
-    union: _Union, jobs: Iterable[_Job], runs: Any, measures: list[Measure]
-) -> dict[_Job, dict[str, ScoreMatrix]]:
-    """Return the score matrices of each job."""
+def _conclusions(
+    union: _Union, pairs: str, runs: Any, measures: list[Measure], top_k: int, options: dict[str, Any]
+) -> dict[str, Conclusions]:
+    """Return the conclusions about the runs under the reference and each other set."""
+    reference, *others = union.sets
+    # Sets of judgments to score with: each as a whole, or its pairs that the other one judges, too.
+    whole = pairs == "all"
+    jobs = {
+        one: ((reference, reference if whole else one), (one, one if whole else reference)) for one in others
+    }
     runs = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
-    found = {}
+    scores = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for job in jobs:
+        for job in dict.fromkeys(chain.from_iterable(jobs.values())):
             request = Request(measures, union.limited(*job))
             request.take(runs)
-            found[job] = matrices_by_measure(request.scores()[0])
+            scores[job] = matrices_by_measure(request.scores()[0])
     # The sets often give the same warnings.
     for text, category in dict.fromkeys((str(one.message), one.category) for one in caught):
         warn_caller(text, category)
-    return found
+    known: dict[Any, dict[Any, Any]] = {a: {} for a, _ in jobs.values()}
+    return {name: conclude(scores[a], scores[b], top_k, known[a], options) for name, (a, b) in jobs.items()}
