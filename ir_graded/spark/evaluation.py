@@ -87,20 +87,9 @@ def evaluate(
         >>> ir_graded.spark.mean(scores).show()  # doctest: +SKIP
     """
     wanted = _scored_here(measures)
-    is_count = isinstance(longest_topic, int) and not isinstance(longest_topic, bool)
-    if not (is_count and 1 <= longest_topic <= _MOST_ROWS):
-        raise ParameterError(
-            f"longest_topic={short_repr(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
-        )
-    if not (broadcast is None or isinstance(broadcast, bool)):
-        raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
+    _check_options(longest_topic, broadcast)
     judged, ranked = prepared("qrels", qrels, spark, wanted), prepared("run", runs, spark, wanted)
-    sampled = f"qrels {INCLUSION.name}" in judged.columns and f"qrels {STRATUM.name}" not in judged.columns
-    # Without the rows that Table.judgments drops.
-    counted = judged.dropna(subset=[f"qrels {INCLUSION.name}"]) if sampled else judged
-    scale = [row[0] for row in counted.select("value").distinct().collect() if row[0] is not None]
-    if not scale and judged.isEmpty():
-        raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
+    scale = _scale(judged)
     runs_given: Any = ranked if as_paths(runs) else runs
     named = "run" in runs_given.columns
     found, long_topics = _survey(judged, ranked, longest_topic)
@@ -109,26 +98,52 @@ def evaluate(
         raise NoSharedTopicsError("the runs are empty, so there is nothing to evaluate")
     if long_topics and f"run {SPAN.columns[0]}" not in ranked.columns:
         _check_duplicates(ranked, long_topics)
-    small = _small(judged) if broadcast is None else broadcast
-    if small and not hasattr(judged, "_jdf"):
-        raise ParameterError("broadcast=True needs a session of this process, not one of Spark Connect")
+    everywhere = _broadcast(judged, broadcast)
     scoring = Scoring(
         measures=tuple(wanted),
         runs=tuple(names or [ONE_RUN]),
         named=named,
-        scale=tuple(scale),
-        judged=_broadcast(judged) if small else None,
+        scale=scale,
+        judged=everywhere,
         # A larger piece could hide a topic that is too long.
         piece=min(_PIECE, longest_topic),
         longest=longest_topic,
     )
-    topics = judged.select("query_id").distinct()
-    left, right = judged, ranked
-    if small:
-        left, right = topics, ranked.join(F.broadcast(topics), "query_id", "left_semi")
+    if everywhere is None:
+        rows = _in_order(judged, ranked)
+    else:
+        topics = judged.select("query_id").distinct()
+        rows = _in_order(topics, ranked.join(F.broadcast(topics), "query_id", "left_semi"))
+    scores = rows.mapInArrow(scoring, "run string, query_id string, measure string, value double")
+    topics_given: Any = judged if as_paths(qrels) else qrels
+    return scores.withColumn("query_id", F.col("query_id").cast(topics_given.schema["query_id"].dataType))
+
+
+def _check_options(longest_topic: object, broadcast: object) -> None:
+    is_count = isinstance(longest_topic, int) and not isinstance(longest_topic, bool)
+    if not (is_count and 1 <= longest_topic <= _MOST_ROWS):
+        raise ParameterError(
+            f"longest_topic={short_repr(longest_topic)} must be a whole number from 1 to {_MOST_ROWS}"
+        )
+    if not (broadcast is None or isinstance(broadcast, bool)):
+        raise ParameterError(f"broadcast={broadcast!r} must be True, False or None")
+
+
+def _scale(judged: DataFrame) -> tuple[float, ...]:
+    """Return all levels of the qrels, without those of rows that Table.judgments drops."""
+    sampled = f"qrels {INCLUSION.name}" in judged.columns and f"qrels {STRATUM.name}" not in judged.columns
+    counted = judged.dropna(subset=[f"qrels {INCLUSION.name}"]) if sampled else judged
+    scale = [level for (level,) in counted.select("value").distinct().collect() if level is not None]
+    if not scale and judged.isEmpty():
+        raise NoSharedTopicsError("the qrels are empty: there is no topic to evaluate")
+    return tuple(scale)
+
+
+def _in_order(judged: DataFrame, ranked: DataFrame) -> DataFrame:
+    """Return all rows, partitioned by topic: judgments first, then each run in the order of its rankings."""
     position = [F.col(name) for name in ranked.columns if name == f"run {POSITION.name}"]
-    rows = (
-        right.unionByName(left.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
+    return (
+        ranked.unionByName(judged.withColumn("run", F.lit(None).cast("string")), allowMissingColumns=True)
         # Not by the column itself: Spark 4 then takes the union's parts for distributed already, and changes
         # them while it runs.
         .withColumn("place", F.xxhash64("query_id"))
@@ -142,9 +157,6 @@ def evaluate(
             F.col("doc_id").desc(),
         )
     )
-    scores = rows.mapInArrow(scoring, "run string, query_id string, measure string, value double")
-    topics_given: Any = judged if as_paths(qrels) else qrels
-    return scores.withColumn("query_id", F.col("query_id").cast(topics_given.schema["query_id"].dataType))
 
 
 def mean(scores: DataFrame) -> DataFrame:
@@ -227,18 +239,18 @@ def _check_duplicates(ranked: DataFrame, long_topics: list[tuple[str, str]]) -> 
             raise InputError(f"run {twice['run']!r}: {where} appears {twice['count']} times")
 
 
-def _small(judged: DataFrame) -> bool:
-    """Return whether the qrels fit into a broadcast by Spark's statistics; Spark Connect has none."""
-    if not hasattr(judged, "_jdf"):
-        return False
-    plan: Any = judged._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  # no public way to statistics
-    return int(str(plan.stats().sizeInBytes())) <= _BROADCAST_BYTES
-
-
-def _broadcast(judged: DataFrame) -> Broadcast[pa.Table]:
-    """Return all qrels as a broadcast value for every worker."""
+def _broadcast(judged: DataFrame, wanted: bool | None) -> Broadcast[pa.Table] | None:
+    """Return all qrels for every worker if that is wanted, by default if Spark's statistics are small."""
     import pyarrow as pa
 
+    is_classic = hasattr(judged, "_jdf")  # Spark Connect has neither broadcasts nor statistics
+    if wanted and not is_classic:
+        raise ParameterError("broadcast=True needs a session of this process, not one of Spark Connect")
+    if wanted is None and is_classic:
+        plan: Any = judged._jdf.queryExecution().optimizedPlan()  # noqa: SLF001  # no public way to them
+        wanted = int(str(plan.stats().sizeInBytes())) <= _BROADCAST_BYTES
+    if not wanted:
+        return None
     rows = judged.collect()
     columns = {name: [row[name] for row in rows] for name in judged.columns}
     return judged.sparkSession.sparkContext.broadcast(pa.table(columns))

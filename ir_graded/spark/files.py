@@ -203,49 +203,46 @@ def prepared(
 
     A declared column is as it was given. Its name follows the kind: qrels and run may both have the column.
     """
-    frame: Any = source
-    if as_paths(source) is not None:
-        session = spark or active()
-        frame = read_qrels(session, source) if kind == "qrels" else read_runs(session, source)
-    if not hasattr(frame, "columns") or not hasattr(frame, "mapInArrow"):
-        raise InputError(f"{kind}: expected a Spark DataFrame or a path, found {type(source).__name__}")
-    if frame.isStreaming:
-        raise InputError(f"{kind}: a stream cannot be evaluated; write it to a table and pass that")
+    frame = _frame(kind, source, spark)
     wanted = ["query_id", "doc_id", VALUE_COLUMNS[kind]]
-    used = (SPAN, POSITION, *(facet for one in scorers.values() for facet in (*one.needs, *one.USES)))
-    facets = {facet.name: facet for facet in (*FACETS, *used) if kind in facet.of}
-    names = {name for facet in facets.values() for name in _names(facet)} - {*wanted}
-    _check_columns(kind, frame, [*wanted, "run", *names])
-    missing = [name for name in wanted if name not in frame.columns]
-    if missing:
-        raise InputError(
-            f"{kind}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
-        )
-    further = [name for name in frame.columns if name in names]
+    of_measures = [facet for one in scorers.values() for facet in (*one.needs, *one.USES)]
+    used = _kinds(kind, (SPAN, POSITION, *of_measures))
+    known = {*_kinds(kind, FACETS), *used} - {*wanted}
+    _check_columns(kind, frame, wanted, known)
+    further = [name for name in frame.columns if name in known]
     if not {*SPAN.columns} <= {*further}:
         further = [name for name in further if name not in SPAN.columns]
-    for measure, scorer in scorers.items():
-        for facet in scorer.needs:
-            if kind in facet.of and not {*_names(facet)} & {*further}:
-                lacking = " and ".join(facet.columns or (facet.name,))
-                raise InputError(
-                    f"{measure} needs {facet.contents}: the DataFrame of the {kind} lacks {lacking}"
-                )
-    named = kind == "run" and "run" in frame.columns
-    types_of = {name: facet.kind for facet in used if kind in facet.of for name in _names(facet)}
-    ids = [name for name in further if types_of.get(name) in {"id", "word"}]
-    numbers = [name for name in further if types_of.get(name) in {"number", "cost", "span"}]
-    _check_types(kind, frame, [*wanted[:2], *["run"] * named, *ids], [wanted[2], *numbers])
-    run = []
-    if kind == "run":
-        run = [(F.col("run").cast("string") if named else F.lit(ONE_RUN)).alias("run")]
-    found: DataFrame = frame.select(
-        *run,
+    _check_needs(kind, scorers, further)
+    run = [name for name in frame.columns if (kind, name) == ("run", "run")]
+    ids = [name for name in further if used.get(name) in {"id", "word"}]
+    numbers = [name for name in further if used.get(name) in {"number", "cost", "span"}]
+    _check_types(kind, frame, [*wanted[:2], *run, *ids], [wanted[2], *numbers])
+    of_row = F.col("run").cast("string") if run else F.lit(ONE_RUN)
+    return frame.select(
+        *([of_row.alias("run")] if kind == "run" else []),
         *(_text(frame, name).alias(name) for name in wanted[:2]),
         F.col(wanted[2]).cast("double").alias("value"),
         *(F.col(f"`{name.replace('`', '``')}`").alias(f"{kind} {name}") for name in further),
     )
+
+
+def _frame(kind: str, source: Any, spark: SparkSession | None) -> DataFrame:
+    """Return the DataFrame that is given, or that of a path. Raises InputError for anything else."""
+    frame: Any = source
+    if as_paths(source) is not None:
+        read = read_qrels if kind == "qrels" else read_runs
+        frame = read(spark or active(), source)
+    if not hasattr(frame, "columns") or not hasattr(frame, "mapInArrow"):
+        raise InputError(f"{kind}: expected a Spark DataFrame or a path, found {type(source).__name__}")
+    if frame.isStreaming:
+        raise InputError(f"{kind}: a stream cannot be evaluated; write it to a table and pass that")
+    found: DataFrame = frame
     return found
+
+
+def _kinds(kind: str, facets: Iterable[Facet]) -> dict[str, str]:
+    """Return the names of the columns of qrels or runs with their kinds."""
+    return {name: facet.kind for facet in facets if kind in facet.of for name in _names(facet)}
 
 
 def _names(facet: Facet) -> tuple[str, ...]:
@@ -265,13 +262,28 @@ def _text(frame: DataFrame, name: str) -> Column:
     return F.when(column.isNull() | F.isnan(column), F.lit(None).cast("string")).otherwise(text)
 
 
-def _check_columns(kind: str, frame: DataFrame, names: Iterable[str]) -> None:
-    """Raise InputError if names differ from the required ones only in case, which Spark ignores."""
-    for name in names:
+def _check_columns(kind: str, frame: DataFrame, wanted: list[str], others: Iterable[str]) -> None:
+    """Raise InputError if a column is missing, or named in another case, which Spark ignores."""
+    for name in (*wanted, "run", *others):
         found = [column for column in frame.columns if column.lower() == name.lower()]
         if found not in ([], [name]):
             columns = ", ".join(found)
             raise InputError(f"{kind}: for Spark, {columns} is the same as {name}; keep one, named {name}")
+    if missing := [name for name in wanted if name not in frame.columns]:
+        raise InputError(
+            f"{kind}: the DataFrame has no column {', '.join(missing)}; it has {', '.join(frame.columns)}"
+        )
+
+
+def _check_needs(kind: str, scorers: Mapping[Measure, Scorer], columns: Iterable[str]) -> None:
+    """Raise InputError if a measure needs a column that is not among the given ones."""
+    for measure, scorer in scorers.items():
+        for facet in scorer.needs:
+            if kind in facet.of and {*_names(facet)}.isdisjoint(columns):
+                lacking = " and ".join(facet.columns or (facet.name,))
+                raise InputError(
+                    f"{measure} needs {facet.contents}: the DataFrame of the {kind} lacks {lacking}"
+                )
 
 
 def _check_types(kind: str, frame: DataFrame, ids: list[str], numbers: list[str]) -> None:
