@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result, read_only
+from ir_graded._utils.text_tables import decimal
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views
@@ -19,7 +20,6 @@ from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean,
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
-from ir_graded.evaluation.tables import decimal
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments

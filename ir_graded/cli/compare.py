@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 import click
 
+from ir_graded._utils.text_tables import FORMATS, in_markdown, json_line, places as with_places
 from ir_graded.errors import CoverageWarning, InputError, printable, short_repr
 from ir_graded.evaluation.evaluate import evaluate
 from ir_graded.evaluation.run_comparison import (
@@ -24,7 +25,6 @@ from ir_graded.evaluation.run_comparison import (
     named_with_baseline,
 )
 from ir_graded.evaluation.scores import Scores
-from ir_graded.evaluation.tables import in_markdown
 from ir_graded.io.run_names import find_run, named_runs, runs_of_arguments
 from ir_graded.io.sources import is_file
 from ir_graded.measures.classic import scorer_of
@@ -43,17 +43,7 @@ from ir_graded.plots.style import plural
 
 from . import options
 from .main import for_shell
-from .output import (
-    ALL_TOPICS,
-    FORMATS,
-    P_VALUES,
-    Leaderboard,
-    frame_text,
-    json_line,
-    places as with_places,
-    show,
-    show_note,
-)
+from .output import ALL_TOPICS, P_VALUES, frame_text, leaderboard, show, show_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -455,7 +445,7 @@ def answers(
         return found
 
     if baseline is None:
-        show(FORMATS[output](Leaderboard.of(scored(), by_topic), places))
+        show(FORMATS[output].write(leaderboard(scored(), by_topic), places))
         return 0
 
     def compared(**chosen: Any) -> Differences:

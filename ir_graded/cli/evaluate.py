@@ -9,16 +9,21 @@ from typing import Any
 import click
 
 import ir_graded  # of which modules of options are imported on use
+from ir_graded._utils.text_tables import FORMATS, PAPERS
 from ir_graded.analyses.score_intervals import score_intervals
 from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
 from ir_graded.evaluation.scores import Scores, weighted
-from ir_graded.evaluation.tables import with_comment
+from ir_graded.evaluation.tables import Table
 from ir_graded.io.run_names import find_run
+from ir_graded.measures.params import TIES
 from ir_graded.meta.options import weights_of
 
 from . import options
-from .output import FORMATS, Leaderboard, More, frame_text, show, show_note
+from .output import More, frame_text, leaderboard, show, show_note
+
+#: Formats of tables for papers, for messages.
+_PAPERS = " or ".join([", ".join([*PAPERS][:-1]), [*PAPERS][-1]])
 
 
 @click.command()
@@ -42,11 +47,11 @@ from .output import FORMATS, Leaderboard, More, frame_text, show, show_note
 @click.option(
     "--baseline",
     metavar="RUN",
-    help="With -o latex or markdown, mark runs that differ from this one; with --unjudged differences, show "
-    "its pairs only.",
+    help=f"With -o {_PAPERS}, mark runs that differ from this one; with --unjudged differences, show its "
+    "pairs only.",
 )
 @click.option(
-    "--letters", is_flag=True, help="With -o latex or markdown, mark which runs each run beats, by letters."
+    "--letters", is_flag=True, help=f"With -o {_PAPERS}, mark which runs each run beats, by letters."
 )
 @options.weights
 @options.save
@@ -88,10 +93,10 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     package (see `ir_graded measures`), those of ir-measures, and the names of trec_eval. --depth, --model,
     --n-samples and --seed are options of --unjudged intervals and differences.
     """
-    _check_modes(click.get_current_context().params)
+    _check_modes()
     read = options.read(measures)
     more: dict[str, More] = {}
-    note, is_signed = "", False
+    note = ""
     if unjudged == "bounds":
         bounds = ir_graded.score_bounds(read, qrels, runs)
         scores = bounds.scores
@@ -126,18 +131,22 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
             frame = frame[(frame["run_a"] == name) | (frame["run_b"] == name)]
         frame = frame.set_index(labels)
         text = frame_text(frame, labels, output, places)
-    elif baseline is not None or letters or (output == "latex" and not (by_topic or more)):
-        write = scores.to_latex if output == "latex" else scores.to_markdown
-        text = write(baseline=baseline, letters=letters, digits=places, weights=of_topics)
-        is_signed, note = output == "latex", ""
+    elif baseline is not None or letters or (_is_signed_paper(output) and not (by_topic or more)):
+        given = {"baseline": baseline, "letters": letters, "digits": places, "weights": of_topics}
+        text, note = Table(scores, **given).text(output), ""
+        if _is_signed_paper(output):
+            show(text)
+            return
     else:
-        text = FORMATS[output](Leaderboard.of(scores, by_topic, more), places)
+        text = FORMATS[output].write(leaderboard(scores, by_topic, more), places)
     seed = rng if unjudged in {"intervals", "differences"} else None
-    if is_signed:
-        show(text)
-    else:
-        _show_signed(text, scores, seed, output, asked=signature)
+    _show_signed(text, scores, seed, output, asked=signature)
     show_note(note, output)
+
+
+def _is_signed_paper(output: str) -> bool:
+    """Return whether a format is one for papers that always holds the signature."""
+    return output in PAPERS and PAPERS[output].signed is not None
 
 
 def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, float]:
@@ -148,50 +157,66 @@ def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, floa
     return dict(zip(scores.query_ids, weights_of(scores.query_ids, path).tolist(), strict=True))
 
 
-def _check_modes(given: dict[str, Any]) -> None:
+_NOT_MEANS = {"-q", "--unjudged", "--estimates"}
+_NOT_OF_DOCUMENTS = {"--ranks", "--intents", "--nuggets", "--groups", "--lengths"}
+_NOT_OF_DOCUMENTS |= {f"--ties {order}" for order in TIES.words if order != "doc_id"}
+_MARKS = (
+    f"--baseline and --letters need -o {_PAPERS}, and exclude --by-topic, --unjudged bounds or intervals, "
+    "and --estimates; --baseline is also an option of --unjudged differences"
+)
+#: Options that exclude others (True) or need one of them (False), with the error, in the order of the checks.
+_RULES = (
+    ("--unjudged", True, {"--estimates"}, "--unjudged and --estimates exclude each other"),
+    *(
+        (
+            *(mode, True, _NOT_OF_DOCUMENTS),
+            f"{mode} supports only measures of documents with ties by doc_id: "
+            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths",
+        )
+        for mode in ("--unjudged", "--estimates")
+    ),
+    ("--beyond raise", False, {"--lengths"}, "--beyond raise needs --lengths"),
+    *(
+        (
+            *(option, False, {"--unjudged intervals", "--unjudged differences"}),
+            f"{option} needs --unjudged intervals or differences",
+        )
+        for option in ("--depth", "--n-samples", "--seed", "--model")
+    ),
+    ("--unjudged differences", True, {"-q"}, "--unjudged differences are of means: leave out --by-topic"),
+    (
+        *("--weights", True, _NOT_MEANS),
+        "--weights are of means only: leave out --by-topic, --unjudged and --estimates",
+    ),
+    ("--letters", False, {"a table for papers"}, _MARKS),
+    ("--baseline", False, {"a table for papers", "--unjudged differences"}, _MARKS),
+)
+
+
+def _check_modes() -> None:
     """Raise UsageError for options of ``evaluate`` that exclude each other, or for a file to write."""
     options.check_written()
-    unjudged, estimates = given["unjudged"], given["estimates"]
-    if unjudged and estimates:
-        raise click.UsageError("--unjudged and --estimates exclude each other")
-    files = any(given[name] for name in ("intents", "nuggets", "groups", "lengths"))
-    if (unjudged or estimates) and (given["ties"] != "doc_id" or given["ranks"] or files):
-        option = "--estimates" if estimates else "--unjudged"
-        raise click.UsageError(
-            f"{option} supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths"
-        )
-    if given["beyond"] == "raise" and given["lengths"] is None:
-        raise click.UsageError("--beyond raise needs --lengths")
-    typed = options.given("depth", "n_samples", "rng", "model")
-    if typed and unjudged not in {"intervals", "differences"}:
-        raise click.UsageError(f"{typed[0]} needs --unjudged intervals or differences")
-    if given["by_topic"] and unjudged == "differences":
-        raise click.UsageError("--unjudged differences are of means: leave out --by-topic")
-    if given["weights"] and (unjudged or estimates or given["by_topic"]):
-        raise click.UsageError(
-            "--weights are of means only: leave out --by-topic, --unjudged and --estimates"
-        )
-    other = given["by_topic"] or unjudged or estimates or given["output"] not in {"latex", "markdown"}
-    if other and (given["letters"] or (given["baseline"] is not None and unjudged != "differences")):
-        raise click.UsageError(
-            "--baseline and --letters need -o latex or markdown, and exclude --by-topic, --unjudged bounds "
-            "or intervals, and --estimates; --baseline is also an option of --unjudged differences"
-        )
+    params = click.get_current_context().params
+    words = {
+        *options.given(*params),
+        *(f"--{name} {params[name]}" for name in ("unjudged", "ties", "beyond")),
+    }
+    if params["output"] in PAPERS and not words & _NOT_MEANS:
+        words.add("a table for papers")
+    for option, excludes, others, message in _RULES:
+        if option in words and bool(words & others) is excludes:
+            raise click.UsageError(message)
 
 
 def _show_signed(text: str, scores: Scores, seed: int | None, output: str, *, asked: bool) -> None:
-    """Print a table with the signature of the scores, in LaTeX always, else if it is asked for."""
-    if not asked and output != "latex":
+    """Print a table with the signature of the scores if it is asked for, or if the format always has it."""
+    signed = FORMATS[output].signed
+    if not asked and not _is_signed_paper(output):
         show(text)
         return
     signature = replace(scores.signature, seed=seed)
-    if output == "latex":
-        text = with_comment(text, signature)
-    elif output in {"csv", "tsv"}:
-        text = f"# {signature}\n{text}"
-    show(text)
-    if output not in {"latex", "csv", "tsv"}:
+    show(signed(text, signature) if signed else text)
+    if not signed:
         show_note(str(signature), output)
 
 
@@ -207,4 +232,4 @@ def demo() -> None:
     topics = covid.qrels["query_id"].nunique()
     show(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")
     scores = evaluate_runs(MEASURES, covid.qrels, covid.runs)
-    show(FORMATS["table"](Leaderboard.of(scores, by_topic=False), 4))
+    show(FORMATS["table"].write(leaderboard(scores, by_topic=False), 4))

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from ir_graded._utils.text_tables import FORMATS, TextTable, json_line
 from ir_graded.analyses.explain import RankingComparison, compare_rankings, explain as explained
 from ir_graded.analyses.verification import verify as verified
 from ir_graded.evaluation.evaluate import in_order
 
 from . import options
-from .output import FORMATS, Leaderboard, frame_text, json_line, show
+from .output import frame_text, show
 
 
 @click.command()
@@ -96,10 +97,10 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     elif output == "table":
         show(found.text(places))
     else:
-        head, cells = found.cells(places, complete=output in {"csv", "tsv"})
+        head, cells = found.cells(places, complete=FORMATS[output].exact)
         texts = head.index("doc_id") + 1  # left-aligned
         values: list[tuple[list[str], list[Any]]] = [(row[:texts], row[texts:]) for row in cells]
-        show(FORMATS[output](Leaderboard(head[:texts], head[texts:], values), places))
+        show(FORMATS[output].write(TextTable(head[:texts], head[texts:], values), places))
 
 
 def _ranking_text(compared: RankingComparison, output: str, places: int) -> str:

@@ -19,6 +19,7 @@ from click.core import ParameterSource
 from ir_measures.measures import Measure
 
 from ir_graded._utils.atomic_files import check_writable, write_whole
+from ir_graded._utils.text_tables import FORMATS
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
@@ -29,8 +30,6 @@ from ir_graded.io.text import is_json, line_text, read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
-
-from .output import FORMATS
 
 
 def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, paths: Any) -> Any:

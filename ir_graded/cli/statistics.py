@@ -11,13 +11,14 @@ import click
 
 from ir_graded import meta as statistics_of
 from ir_graded._utils.atomic_files import check_writable, write_whole
+from ir_graded._utils.text_tables import FORMATS, TextTable
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.experiments import no_pipe
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
-from .output import FORMATS, Leaderboard, frame_text, show, show_note
+from .output import frame_text, show, show_note
 from .sources import Source
 
 
@@ -80,7 +81,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     columns = [*next(iter(rows.values()))]
     values = [([name], [*row.values()]) for name, row in rows.items()]
     # Without a frame, so that pandas need not be imported.
-    show(FORMATS[output](Leaderboard(["measure"], columns, values, "statistic"), places))
+    show(FORMATS[output].write(TextTable(["measure"], columns, values, "statistic"), places))
     source.write_figures(
         lambda: {
             "asl_curve": asl_curve(comparison.power),
@@ -201,7 +202,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
     labels = ["run", "measure", "collection"]
     rows, summary = (table.set_index(labels[:n]) for table, n in ((found.to_frame(), 3), (found.summary, 2)))
     tables = [frame_text(rows, labels, output, places)]
-    if output in ("table", "markdown"):
+    if FORMATS[output].note:
         tables.append(frame_text(summary, labels[:2], output, places))
     show("\n\n".join(tables))
 

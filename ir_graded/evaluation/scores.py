@@ -36,13 +36,10 @@ from ir_graded.measures.parsing import parse_measure, read_measure, read_measure
 
 from .coverage import Coverage
 from .signature import Origin, Signature, versions, weights_hash
-from .tables import DIGITS, table
+from .tables import DIGITS, LatexTable, Table, with_options_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ir_graded.meta.intervals import ConfidenceIntervals
-    from ir_graded.meta.options import Seed
 
 
 _FORMAT, _VERSION = "ir_graded scores", 1
@@ -50,11 +47,6 @@ _FORMAT, _VERSION = "ir_graded scores", 1
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError)
 #: Most runs in a notebook.
 _MOST_RUNS = 20
-
-
-def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options among the local variables of a method."""
-    return {name: value for name, value in given.items() if name not in {"self", "path"}}
 
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
@@ -394,23 +386,8 @@ class Scores:
         frame.columns = self.names
         return frame
 
-    def to_latex(  # noqa: PLR0913  # options, all by keyword
-        self,
-        *,
-        baseline: str | None = None,
-        letters: bool = False,
-        digits: int | Mapping[Any, int] = DIGITS,
-        alpha: float = 0.05,
-        test: str = "randomisation",
-        correction: str | None = None,
-        rng: Seed = 0,
-        caption: str | None = None,
-        names: Mapping[Any, str] | None = None,
-        intervals: bool | ConfidenceIntervals = False,
-        weights: Any = None,
-        label: str = "",
-        booktabs: bool = True,
-    ) -> str:
+    @with_options_of(LatexTable)
+    def to_latex(self, **options: Any) -> str:  # noqa: D417  # the options of the table
         r"""Return a table of the means for LaTeX: a row per run, best first, best values bold.
 
         Args:
@@ -444,43 +421,21 @@ class Scores:
             CoverageWarning: the topics are so few that no difference can be significant, from the baseline or
                 between any two runs. The table then says nothing about this test.
         """
-        return table(weighted(self, weights), "latex", **_options(locals()))
+        layout = {name: options.pop(name) for name in ("label", "booktabs") if name in options}
+        return self._table(options).text("latex", **layout)
 
-    def to_markdown(  # noqa: PLR0913  # options, all by keyword
-        self,
-        *,
-        baseline: str | None = None,
-        letters: bool = False,
-        digits: int | Mapping[Any, int] = DIGITS,
-        alpha: float = 0.05,
-        test: str = "randomisation",
-        correction: str | None = None,
-        rng: Seed = 0,
-        caption: str | None = None,
-        names: Mapping[Any, str] | None = None,
-        intervals: bool | ConfidenceIntervals = False,
-        weights: Any = None,
-    ) -> str:
+    @with_options_of(Table)
+    def to_markdown(self, **options: Any) -> str:
         """Return the table of ``to_latex`` in Markdown, with the same options."""
-        return table(weighted(self, weights), "markdown", **_options(locals()))
+        return self._table(options).text("markdown")
 
-    def to_html(  # noqa: PLR0913  # options, all by keyword
-        self,
-        *,
-        baseline: str | None = None,
-        letters: bool = False,
-        digits: int | Mapping[Any, int] = DIGITS,
-        alpha: float = 0.05,
-        test: str = "randomisation",
-        correction: str | None = None,
-        rng: Seed = 0,
-        caption: str | None = None,
-        names: Mapping[Any, str] | None = None,
-        intervals: bool | ConfidenceIntervals = False,
-        weights: Any = None,
-    ) -> str:
+    @with_options_of(Table)
+    def to_html(self, **options: Any) -> str:
         """Return the table of ``to_latex`` in HTML, with the same options."""
-        return table(weighted(self, weights), "html", **_options(locals()))
+        return self._table(options).text("html")
+
+    def _table(self, options: dict[str, Any]) -> Table:
+        return Table(weighted(self, options.get("weights")), **options)
 
     def to_json(self) -> str:
         """Return all scores as JSON for ``from_json``, with measures, parameters and versions.

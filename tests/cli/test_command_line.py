@@ -16,8 +16,8 @@ from packed import gzipped
 from tabulate import tabulate
 
 import ir_graded
+from ir_graded._utils.text_tables import in_columns, json_line
 from ir_graded.cli.main import _COMMANDS, commands
-from ir_graded.cli.output import _in_columns, json_line
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.base import sections
 from ir_graded.measures.classic import CLASSICS
@@ -442,7 +442,7 @@ def test_tables_for_papers_have_the_marks_of_the_api(files, run, output):
 def test_marks_that_no_table_shows_are_usage_errors(run, options, mark):
     code, _, err = run(*BOTH, "-m", "Q", *options, *mark)
     assert code == 2
-    assert "--baseline and --letters need -o latex or markdown" in err
+    assert "--baseline and --letters need -o latex, markdown or html" in err
 
 
 def test_the_help_states_the_summary_of_each_command():
@@ -501,4 +501,4 @@ def test_tables_of_ascii_text_are_those_of_tabulate(rows):
         )
         align = ["left"] * labels + ["right"] * (width - labels)
         expected = tabulate(cells, head, tablefmt="simple", disable_numparse=True, colalign=align)
-        assert _in_columns(head, cells, labels) == expected
+        assert in_columns(head, cells, labels) == expected

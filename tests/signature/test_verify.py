@@ -10,7 +10,7 @@ from packed import gzipped
 
 import ir_graded
 from ir_graded import FileFormatError, ParameterError, Scores
-from ir_graded.evaluation.tables import in_markdown
+from ir_graded._utils.text_tables import in_markdown
 
 QRELS = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"d": 1, "e": 2}}
 RUNS = {
