@@ -16,6 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from mutmut.configuration import config
 from mutmut.mutation.trampoline import set_mutant_under_test
 from mutmut.state import state
 from mutmut.utils.format_utils import mangled_name_from_mutant_name
@@ -52,6 +53,7 @@ def failed(item: pytest.Item, following: pytest.Item | None) -> bool:
 def note_calls(items: list[pytest.Item], place: Path) -> None:
     """Run tests without a mutant, and write which functions each of those that pass calls."""
     called, broken = defaultdict(list), []
+    config()  # read here, because tests leave the folder of pyproject.toml
     set_mutant_under_test("stats")
     for item, following in zip(items, [*items[1:], None], strict=True):
         state()._stats.clear()  # noqa: SLF001
