@@ -518,7 +518,7 @@ def _noted(
             show_note(note, output)
     known = {note.casefold().rstrip(".") for note in notes}
     for one in said if output != "table" else ():
-        text = for_shell(str(one.message))
+        text = for_shell(str(one.message), click.get_current_context().command)
         if issubclass(one.category, CoverageWarning) and text.casefold().rstrip(".") not in known:
             # The first word may be the name of a file.
             text = f"{text[:1].upper()}{text[1:]}" if text.partition(" ")[0].isalpha() else text

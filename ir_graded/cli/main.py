@@ -22,18 +22,6 @@ import click
 from ir_graded._utils.version import __version__
 from ir_graded.errors import CoverageWarning, GradedError, printable
 
-#: Options by the parameters they set, which messages name.
-_OPTIONS = {
-    name: f"--{name.replace('_', '-')}"
-    for name in (
-        *("alpha", "baseline", "confidence", "correction", "depth", "difference", "model", "n_resamples"),
-        *("n_samples", "power", "ranks", "strata", "test", "ties", "tolerance", "top_k"),
-    )
-} | {"rng": "--seed"}
-#: A parameter with its value, or one whose name is not an English word. After a colon it is one of a measure.
-_PARAMETER = re.compile(
-    rf"(?:^|(?<=\s))(?<!: )(?:({'|'.join(_OPTIONS)})=('[^']*'|[^\s,;:]+)|(n_resamples|n_samples|top_k)\b)"
-)
 _FUNCTIONS = {
     "use ir_graded.score_intervals to": "use --unjudged intervals to",
     "use ir_graded.score_bounds for": "use --unjudged bounds for",
@@ -41,21 +29,28 @@ _FUNCTIONS = {
 }
 
 
-def for_shell(message: str) -> str:
-    """Return a message with options in place of parameters, and commands in place of functions.
+def for_shell(message: str, command: click.Command) -> str:
+    """Return a message with options of a command in place of parameters, and commands in place of functions.
 
     Example:
-        >>> for_shell("depth=5 needs n_samples >= 1, for example n_samples=100")
+        >>> report = commands.commands["report"]
+        >>> for_shell("depth=5 needs n_samples >= 1, for example n_samples=100", report)
         '--depth 5 needs --n-samples >= 1, for example --n-samples 100'
     """
-    for function, command in _FUNCTIONS.items():
-        message = message.replace(function, command)
+    for function, instead in _FUNCTIONS.items():
+        message = message.replace(function, instead)
+    given = [one for one in command.params if isinstance(one, click.Option) and one.expose_value]
+    flags = {str(one.name): max(one.opts, key=len) for one in given if one.type is not click.BOOL}
 
     def option(found: re.Match[str]) -> str:
-        name, value, bare = found.groups()
-        return _OPTIONS[bare] if bare else f"{_OPTIONS[name]} {value.strip(chr(39))}"
+        name, value = found.groups()
+        if value:
+            return f"{flags[name]} {value.strip(chr(39))}"
+        return flags[name] if "_" in name else found[0]
 
-    return _PARAMETER.sub(option, message)
+    # After a colon or "as in" a parameter is one of a measure. Alone, names without _ are English words.
+    parameter = rf"(?:^|(?<=\s))(?<!: )(?<!as in )({'|'.join(flags)})(?:=('[^']*'|[^\s,;:]+)|\b)"
+    return re.sub(parameter, option, message) if flags else message
 
 
 #: Exception of click for a group without arguments; before 8.2 click prints the help itself.
@@ -67,63 +62,42 @@ _OBJECTS = 100_000
 _INTERRUPTED = 130
 
 
-#: The module and the summary of each command.
+#: The module of each command.
 _COMMANDS = {
-    "evaluate": ("evaluate", "Score RUNs against QRELS, best first."),
-    "verify": ("explain", "Recompute the scores in FILE, and say what differs."),
-    "answers": (
-        "compare",
-        "Score answers by the nuggets that they support, and by their citations, best first.",
-    ),
-    "compare": ("compare", "Find RUNs that are worse than BASELINE."),
-    "ranks": ("statistics", "Print confidence sets for the ranks of RUNs, and which are tied for first."),
-    "across": (
-        "statistics",
-        "Compare runs with a baseline on several collections, and combine the differences.",
-    ),
-    "history": ("statistics", "Follow the means of runs over releases, from the files in FOLDER."),
-    "rbo": ("collection", "Compare RUNs by rank-biased overlap (RBO)."),
-    "explain": ("explain", "Explain the score of a topic: how much each relevant document adds."),
-    "meta": (
-        "statistics",
-        "Compare measures: discriminative power, stability, swap method, rank correlation.",
-    ),
-    "significance": (
-        "statistics",
-        "Test all pairs of runs by the first measure with the paired bootstrap, and print a row per pair.",
-    ),
-    "plan": (
-        "statistics",
-        "Compute how many topics detect a difference of means, given the variance of some scores.",
-    ),
-    "judgments": (
-        "collection",
-        "Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.",
-    ),
-    "statistics": (
-        "collection",
-        "Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.",
-    ),
-    "pool": (
-        "collection",
-        "List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.",
-    ),
-    "measures": ("measures", "List all measures with parameters, defaults, meaning and source."),
-    "passages": ("explain", "Check runs with passages."),
-    "demo": (
-        "evaluate",
-        "Evaluate real runs (TREC-COVID round 1) that come with the package, without network access.",
-    ),
-    "report": ("report", "Write an HTML report on RUNs: leaderboard, topics, figures."),
-    "trec_eval": ("trec_eval", "Print what trec_eval 10 prints, for each RUN."),
+    "evaluate": "evaluate",
+    "verify": "explain",
+    "answers": "compare",
+    "compare": "compare",
+    "ranks": "statistics",
+    "across": "statistics",
+    "history": "statistics",
+    "rbo": "collection",
+    "explain": "explain",
+    "meta": "statistics",
+    "significance": "statistics",
+    "plan": "statistics",
+    "judgments": "collection",
+    "statistics": "collection",
+    "pool": "collection",
+    "measures": "measures",
+    "passages": "explain",
+    "demo": "evaluate",
+    "report": "report",
+    "trec_eval": "trec_eval",
 }
+
+
+def _summary(name: str) -> str:
+    """Return the first line of the docstring of a command, whose module may not have been imported."""
+    source = Path(__file__).with_name(f"{_COMMANDS[name]}.py").read_text(encoding="utf-8")
+    return source.partition(f"\ndef {name}(")[2].split('"""', 2)[1].partition("\n")[0]
 
 
 class _Commands(Mapping[str, click.Command]):
     """The commands by name, each imported on access."""
 
     def __getitem__(self, name: str) -> click.Command:
-        command: click.Command = getattr(import_module(f".{_COMMANDS[name][0]}", __package__), name)
+        command: click.Command = getattr(import_module(f".{_COMMANDS[name]}", __package__), name)
         return command
 
     def __iter__(self) -> Iterator[str]:
@@ -139,7 +113,7 @@ class _Group(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the names and summaries of the commands."""
         limit = formatter.width - 6 - max(map(len, _COMMANDS))
-        shown = [click.Command(name, help=text) for name, (_, text) in sorted(_COMMANDS.items())]
+        shown = [click.Command(name, help=_summary(name)) for name in sorted(_COMMANDS)]
         with formatter.section("Commands"):
             formatter.write_dl([(str(one.name), one.get_short_help_str(limit)) for one in shown])
 
@@ -180,7 +154,8 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError as error:
         _fail(f"not enough memory ({error})")
     except GradedError as error:
-        _fail(for_shell(str(error)))
+        name = (sys.argv[1:] if arguments is None else arguments)[0]
+        _fail(for_shell(str(error), commands.commands[name]))
     except (ValueError, NameError, RuntimeError) as error:
         # RuntimeError: ir_datasets could not download.
         _fail(str(error))
@@ -195,7 +170,7 @@ def run() -> None:
     _prepare_streams()
     # Most objects live to the end, so that looking for unused ones would only take time.
     gc.set_threshold(_OBJECTS, 20, 20)
-    if any(_COMMANDS.get(argument, ("",))[0] in {"evaluate", "explain"} for argument in sys.argv[1:2]):
+    if any(_COMMANDS.get(argument) in {"evaluate", "explain"} for argument in sys.argv[1:2]):
         # These commands multiply no large matrices, and starting threads of BLAS takes longer than they run.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -231,7 +206,8 @@ def _fail(message: str, code: int = 2) -> None:
 
 def _show_warning(message: Warning | str, *_where: Any, **_more: Any) -> None:
     """Print a warning in one line, without the line of code that Python would show."""
-    _say(f"warning: {for_shell(str(message))}")
+    context = click.get_current_context(silent=True)
+    _say(f"warning: {for_shell(str(message), context.command if context else commands)}")
 
 
 def _say(message: str) -> None:

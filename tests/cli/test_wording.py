@@ -3,7 +3,7 @@
 import pytest
 from helpers import assert_command_fails, run_command
 
-from ir_graded.cli.main import for_shell
+from ir_graded.cli.main import commands, for_shell
 
 
 @pytest.fixture
@@ -37,4 +37,5 @@ def test_errors_name_options(run):
     ],
 )
 def test_parameters_of_measures_names_and_words_stay(message):
-    assert for_shell(message) == message
+    for command in commands.commands.values():
+        assert for_shell(message, command) == message
