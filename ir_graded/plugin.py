@@ -65,7 +65,10 @@ def register() -> None:
         if registry.get(name, measure) is not measure and registry[name] != measure:
             raise ValueError(f"ir_measures already has another measure named {name!r}: {registry[name]!r}")
     registry.update(names)
-    _add_provider()
+    # The provider comes after all others, and replaces one from an earlier import of the package.
+    ir_measures.providers.registry[PROVIDER.NAME] = PROVIDER
+    providers = ir_measures.DefaultPipeline.providers
+    providers[:] = [provider for provider in providers if provider.NAME != PROVIDER.NAME] + [PROVIDER]
     ir_measures.DefaultPipeline.__class__ = Pipeline
     for module in (ir_measures.util, ir_measures):
         module.parse_measure, module.parse_trec_measure = parse_measure, parse_trec_measure
@@ -73,10 +76,3 @@ def register() -> None:
     pt_measures = sys.modules.get("pyterrier.measures")
     if pt_measures is not None:
         vars(pt_measures).update(names)
-
-
-def _add_provider() -> None:
-    """Add the provider after all others, replacing one from an earlier import of the package."""
-    ir_measures.providers.registry[PROVIDER.NAME] = PROVIDER
-    providers = ir_measures.DefaultPipeline.providers
-    providers[:] = [provider for provider in providers if provider.NAME != PROVIDER.NAME] + [PROVIDER]

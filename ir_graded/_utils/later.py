@@ -17,10 +17,15 @@ _LOAD = "_load"
 
 
 class LazyPackage(ModuleType):
-    """A package that imports a name on first access."""
+    """A package that imports a name on first access, and lists its public names only.
+
+    It is a class, because a function ``__getattr__`` of the package could not keep the modules that Python
+    sets in their package from hiding functions of the same name, as in ``meta.differences``.
+    """
 
     #: The module of each name.
     _LAZY: dict[str, str]
+    __all__: list[str]
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._LAZY:
@@ -36,7 +41,7 @@ class LazyPackage(ModuleType):
         super().__setattr__(name, getattr(value, name) if is_hiding else value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*vars(self), *self._LAZY})
+        return sorted({*self.__all__, *(name for name in vars(self) if name.startswith("__"))})
 
 
 def import_lazily(package: str, more: dict[str, str] | None = None) -> list[str]:
@@ -56,7 +61,13 @@ def import_lazily(package: str, more: dict[str, str] | None = None) -> list[str]
 
 
 class Later:
-    """An object that becomes another one on first use: ``load`` imports its module and returns it."""
+    """An object that becomes another one on first use: ``load`` imports its module and returns it.
+
+    The registry of ir_measures, which PyTerrier copies, needs all measures when the package is imported, and
+    importing their modules would take most of that time. Callers may keep an object of the registry, so the
+    stand-in must be the measure afterwards: with its class, its attributes, its pickle and its identity. A
+    proxy would have none of them; a stand-in that changes its ``__class__`` has all.
+    """
 
     #: Attributes that do not count as a use.
     KNOWN: ClassVar[frozenset[str]] = frozenset()

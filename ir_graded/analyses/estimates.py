@@ -15,7 +15,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core import segments
 from ir_graded.core.facets import INCLUSION, METHOD, STRATUM
 from ir_graded.core.levels import Levels, Strata
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views, blend
 from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning, short_repr, warn_caller
@@ -485,11 +485,11 @@ class _Average(_Estimator):
         # With beta=inf and no gain in the ideal list, the ratio is that of counts.
         self.of_count = np.where(none, 1.0, of_count)
         self.cumulative = np.append(segments.cumulative_sum(self.step * self.n, self.start[self.of]), 0.0)
-        self.key = self.of << 32 | np.minimum(np.ceil(self.n), _BEYOND).astype(np.int64)
+        self.key = pair_key(self.of, np.minimum(np.ceil(self.n), _BEYOND).astype(np.int64))
 
     def cg_star(self, topic: Ints, rank: Ints) -> Floats:
         """Return the sum of the ideal gains down to some ranks: of ``step * min(n, rank)`` over groups."""
-        at = np.searchsorted(self.key, topic << 32 | rank, side="right")
+        at = np.searchsorted(self.key, pair_key(topic, rank), side="right")
         begin, end = np.searchsorted(self.of, topic), np.searchsorted(self.of, topic, side="right")
         whole = np.where(at > begin, self.cumulative[at - 1], 0.0)
         return whole + np.where(at < end, self.v[at], 0.0) * rank
@@ -504,8 +504,8 @@ class _Average(_Estimator):
         below = segments.sum_from(w / divisor, topic) - w / divisor
         # A document adds to the ideal gains at ranks below the end of its group.
         steeper = np.append(segments.sum_from(w * ratio / divisor, topic), 0.0)
-        last = self.of << 32 | np.minimum(self.n, _BEYOND).astype(np.int64)
-        at = np.searchsorted(topic << 32 | r, last, side="right")
+        last = pair_key(self.of, np.minimum(self.n, _BEYOND).astype(np.int64))
+        at = np.searchsorted(pair_key(topic, r), last, side="right")
         beyond = np.where(at < np.searchsorted(topic, self.of, side="right"), steeper[at], 0.0)
         ideal = segments.sum_from(self.step * beyond, self.of)
         u = self.influence(-(estimate[self.of] + self.of_gain * ideal) / self.R[self.of])

@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result, read_only
 from ir_graded._utils.text_tables import decimal
-from ir_graded.core.segments import Floats, Ints
+from ir_graded.core.segments import Floats, Ints, pair_key
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.views import Views
 from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean, format_ids, printable
@@ -93,7 +93,7 @@ def first_documents(
     # Judged documents are found by their ranks, which is faster than by their ids.
     judged = matched.judged.from_level(levels, LOWEST_JUDGED)
     here = np.full(judged.topic.size, -1, dtype=np.int64)
-    place = np.searchsorted(number << 32 | rank, judged.topic << 32 | judged.rank)
+    place = np.searchsorted(pair_key(number, rank), pair_key(judged.topic, judged.rank))
     seen = (judged.rank <= depth) & np.isin(judged.topic, number)
     here[seen] = place[seen]
     level = np.full(number.size, np.nan)

@@ -22,7 +22,7 @@ from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core import segments
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Overrides
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.struct import Keeps
 from ir_graded.io.files import read_as_trec_eval
 from ir_graded.io.lines import number_of
@@ -76,7 +76,7 @@ class Sums:
         """Return the sums down to ranks of some topics; of all topics without ``topic``."""
         topic = np.arange(self.topics, dtype=np.int64) if topic is None else topic
         ranks = np.minimum(n, _END).astype(np.int64)
-        last = np.searchsorted(self.topic << 32 | self.n, topic << 32 | ranks, side="right")
+        last = np.searchsorted(pair_key(self.topic, self.n), pair_key(topic, ranks), side="right")
         return np.where(last > self._start[topic], np.append(0.0, self.each)[last], 0.0)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,7 +154,7 @@ def _of_signatures(
     for name in ("seed", "weights"):
         # Scores of topics have neither.
         yield _row(name, str(was[name]) if name in was else None, "None")
-    yield from _of_names("", was.get("options", {}), now.options, {"precision": on_precision})
+    yield from _of_names("", was.get("options", {}), now.options, on_precision)
     yield _row("qrels", was.get("qrels"), now.qrels)
 
 
@@ -163,10 +162,15 @@ def _of_names(
     prefix: str,
     saved: Mapping[str, Any],
     found: Mapping[str, Any],
-    notes: Mapping[str, str] = MappingProxyType({}),
+    on_precision: str = "",
 ) -> Iterator[_Row]:
     for name in {**found, **saved}:
-        yield _row(f"{prefix}{name}", saved.get(name), found.get(name), note=notes.get(name, ""))
+        yield _row(
+            f"{prefix}{name}",
+            saved.get(name),
+            found.get(name),
+            note=on_precision if name == "precision" else "",
+        )
 
 
 def _of_runs(

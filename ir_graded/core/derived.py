@@ -13,7 +13,7 @@ import numpy as np
 from ir_graded.core import segments
 from ir_graded.core.judged_run import CountedDocuments, JudgedRun, Matched
 from ir_graded.core.levels import Intents, Levels
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.texts import Names
 from ir_graded.core.views import Views
@@ -345,5 +345,5 @@ def _sets(owner: Ints, intent: Ints, documents: int) -> Ints:
         some = owner[pairs]
         # Larger than all numbers of smaller sets.
         base = int(number.max()) + 1
-        number[some] = base + np.unique(number[some] << 32 | intent[pairs], return_inverse=True)[1]
+        number[some] = base + np.unique(pair_key(number[some], intent[pairs]), return_inverse=True)[1]
     return number

@@ -147,7 +147,11 @@ class Facet:
 
 
 SPAN = Facet(
-    *("passages", "row", "span", "passages", "a file that has them"),
+    name="passages",
+    per="row",
+    kind="span",
+    contents="passages",
+    source="a file that has them",
     of=("qrels", "run"),
     columns=("start", "length"),
     like=frozenset({"start", "length", "end", "stop", "offset", "start_index", "end_index"}),
@@ -156,60 +160,83 @@ SPAN = Facet(
     valid=f"a whole number from 0 to {LONGEST}",
 )
 INTENT = Facet(
-    *("iteration", "row", "id", "intents", "a file of TREC or NTCIR whose second field is the intent"),
+    name="iteration",
+    per="row",
+    kind="id",
+    contents="intents",
+    source="a file of TREC or NTCIR whose second field is the intent",
     other_names=("subtopic_id",),
     like=frozenset({"intent", "intent_id", "subtopic"}),
     advice="rename it if it holds intents",
 )
 PROBABILITY = Facet(
-    *("probability", "intent", "number", "probabilities of intents"),
+    name="probability",
+    per="intent",
+    kind="number",
+    contents="probabilities of intents",
     is_valid=lambda values: (values >= 0) & (values < np.inf),
     valid="a finite number >= 0",
     may_lack=True,
 )
 INTENT_TYPE = Facet(
-    *("intent_type", "intent", "word", "types of intents"),
+    name="intent_type",
+    per="intent",
+    kind="word",
+    contents="types of intents",
     words=("inf", "nav"),
     valid="'inf' (informational) or 'nav' (navigational)",
 )
 #: Passages of runs, for measures that also take qrels without passages.
 ROWS = replace(SPAN, of=("run",))
 IMPORTANCE = Facet(
-    *("importance", "intent", "grade", "the importance of nuggets"),
-    "what ir_graded.with_nuggets returns",
+    name="importance",
+    per="intent",
+    kind="grade",
+    contents="the importance of nuggets",
+    source="what ir_graded.with_nuggets returns",
 )
-ASPECTS = Facet("aspects", "row", "words", "aspects", "a gold standard of TREC Genomics")
+ASPECTS = Facet(
+    name="aspects", per="row", kind="words", contents="aspects", source="a gold standard of TREC Genomics"
+)
 CLASS = Facet(
-    *("equivalence_class", "document", "id", "equivalence classes"),
-    "a file of lines 'topic doc L<level> class'",
+    name="equivalence_class",
+    per="document",
+    kind="id",
+    contents="equivalence classes",
+    source="a file of lines 'topic doc L<level> class'",
     may_lack=True,
 )
 #: Smaller inclusion probabilities would be weights whose sums are not exact.
 _SMALLEST = 1e-15
 INCLUSION = Facet(
-    *(
-        "iprob",
-        "document",
-        "number",
-        "inclusion probabilities",
-        "a file of lines 'topic doc level method iprob'",
-    ),
+    name="iprob",
+    per="document",
+    kind="number",
+    contents="inclusion probabilities",
+    source="a file of lines 'topic doc level method iprob'",
     title="the inclusion probability (iprob)",
     is_valid=lambda values: (values >= _SMALLEST) & (values <= 1),
     valid=f"above 0 and at most 1 (1 if the document was certain to be judged), and at least {_SMALLEST:g}",
     may_lack=True,  # documents that were not judged need none
 )
 STRATUM = Facet(
-    *("stratum", "document", "id", "strata", "a file of lines 'topic 0 doc stratum level'"),
+    name="stratum",
+    per="document",
+    kind="id",
+    contents="strata",
+    source="a file of lines 'topic 0 doc stratum level'",
 )
 #: Strata as measures read them: ir-measures has no column of strata.
 STRATUM_OR_ITERATION = replace(STRATUM, other_names=(INTENT.name,))
 #: How documents were chosen for judging, in files with inclusion probabilities.
-METHOD = Facet(*("method", "document", "number", "methods"), may_lack=True)
+METHOD = Facet(name="method", per="document", kind="number", contents="methods", may_lack=True)
 
 #: Position of each row of a run within its topic, which ranks documents with equal scores.
 POSITION = Facet(
-    *("position", "row", "number", "positions"),
+    name="position",
+    per="row",
+    kind="number",
+    contents="positions",
     of=("run",),
     is_valid=lambda values: (values >= 0) & (values <= LONGEST) & (values == np.floor(values)),
     valid=f"a whole number from 0 to {LONGEST}",

@@ -13,7 +13,7 @@ from . import segments
 from .facets import Facet
 from .levels import Levels
 from .passages import PassageRows, Spans
-from .segments import Bools, Floats, Ints
+from .segments import Bools, Floats, Ints, pair_key
 from .struct import Join, Struct, light_dataclass
 
 Parts = TypeVar("Parts", bound="Ranked")
@@ -128,7 +128,7 @@ class JudgedRun(Ranked):
             return cls(nothing, nothing, nothing, nothing, n_retrieved, n_unknown=n_unknown)
         found = Matched.concat(parts)
         np.add.at(n_retrieved, found.topic, found.length)
-        found = found[np.argsort(levels.topic[found.document] << 32 | found.rank)]
+        found = found[np.argsort(pair_key(levels.topic[found.document], found.rank))]
         columns = {one.name: getattr(found, one.name) for one in fields(found)}
         del columns["length"]
         columns.update(topic=levels.topic[found.document], level_index=levels.level_index[found.document])
@@ -193,12 +193,12 @@ class JudgedRun(Ranked):
         """Return the run with tied documents ordered by ``worth``; documents it lacks have the lowest."""
         if self.ties is None:
             return self
-        group = self.topic << 32 | self.ties.first
+        group = pair_key(self.topic, self.ties.first)
         order = np.lexsort((-worth, group))
         above = np.empty_like(order)
         above[order] = segments.ordinals(np.searchsorted(group, group)) - 1
         rank = self.ties.first + (above if best_first else self.ties.tied - 1 - above)
-        return replace(self, rank=rank)[np.argsort(self.topic << 32 | rank)]
+        return replace(self, rank=rank)[np.argsort(pair_key(self.topic, rank))]
 
     def tied_topics(self, topics: int) -> Bools:
         """Return whether each topic has a document here that ties with another one of the run."""
@@ -221,7 +221,7 @@ class JudgedRun(Ranked):
         start = segments.starts(run.topic, topics)[run.topic]
         ties = None
         if run.ties is not None:
-            group = run.topic << 32 | run.ties.first
+            group = pair_key(run.topic, run.ties.first)
             begin, end = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
             ties = TieGroups(begin - start + 1, end - begin)
         return replace(run, rank=segments.ordinals(start), ties=ties)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from . import segments
-from .segments import Bools, Ints
+from .segments import Bools, Ints, pair_key
 from .struct import Join, Struct, light_dataclass
 
 
@@ -165,7 +165,7 @@ class PassageRows(Struct):
 
     def ordered(self) -> PassageRows:
         """Return these rows with the kept ones in order of topic and rank."""
-        key = self.topic << 32 | self.rank
+        key = pair_key(self.topic, self.rank)
         if (key[1:] > key[:-1]).all():
             return self
         return self[np.argsort(key)]

@@ -289,7 +289,10 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
     first_of_topic = hits.topic.astype(np.uint64) << _HALF
     begin = end = np.searchsorted(key, first_of_topic)
     score = None
-    if (places := _unequal(rows.score, order, tied)).size:
+    at = np.flatnonzero(tied) + 1
+    here, before = (at, at - 1) if order is None else (order[at], order[at - 1])
+    # Rows whose key, but not score, is that of the place before.
+    if (places := at[rows.score[here] != rows.score[before]]).size:
         order = np.arange(key.size) if order is None else order
         _order_equal_keys(rows.score, order, tied, places)
         score = rows.score[order]
@@ -308,14 +311,6 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
         position[order] = np.arange(order.size)
         place = position[hits.row]
     return _Ranked(order, tied, place, begin, end, score)
-
-
-def _unequal(score: Floats, order: Ints | None, tied: Bools) -> Ints:
-    """Return the places of rows whose key, but not score, is that of the place before."""
-    places = np.flatnonzero(tied) + 1
-    rows, before = (places, places - 1) if order is None else (order[places], order[places - 1])
-    found: Ints = places[score[rows] != score[before]]
-    return found
 
 
 def _order_equal_keys(score: Floats, order: Ints, tied: Bools, places: Ints) -> None:
@@ -381,6 +376,7 @@ def _count_larger(names: Names, size: Ints, tie: Ints, own: Ints) -> Ints:
     if not small.all():
         number, hits = names.order_numbers(), np.flatnonzero(~small)
         tie_of_name = np.repeat(np.arange(size.size, dtype=np.int64), size)
+        # The tie, then the number, descending.
         key = np.sort((tie_of_name << 32) - number[: tie_of_name.size])
         before = np.searchsorted(key, (tie[hits] << 32) - number[own[hits]])
         larger[hits] = before - begin[tie[hits]]

@@ -21,6 +21,11 @@ Number = TypeVar("Number", Floats, Ints)
 EXACT_INTEGERS_BELOW = 2.0**53
 
 
+def pair_key(first: Ints, second: Ints | int) -> Ints:
+    """Return one number for two that are below 2**31: keys sort by the first, then by the second."""
+    return first << 32 | second
+
+
 def starts(segment: Ints, segments: int) -> Ints:
     """Return the first position of each of ``segments`` segments, including empty ones."""
     return np.searchsorted(segment, np.arange(segments, dtype=np.int64)).astype(np.int64)

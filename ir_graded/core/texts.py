@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from .segments import Bools, Ints
+from .segments import Bools, Ints, pair_key
 from .struct import light_dataclass
 
 Words = npt.NDArray[np.uint64]
@@ -90,9 +90,9 @@ class Names:
                 break
             following = np.zeros(order.size, dtype=np.int64)
             following[rows] = _dense(self[rows].word(number)) + 1
-            order = _dense(order << 32 | following)
+            order = _dense(pair_key(order, following))
         if b"\0" in self.data[:-WORD]:
-            order = _dense(order << 32 | _dense(self.length))
+            order = _dense(pair_key(order, _dense(self.length)))
         return order
 
     def word(self, number: int) -> Words:

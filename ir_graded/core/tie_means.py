@@ -20,7 +20,7 @@ import numpy as np
 
 from . import segments
 from .judged_run import CountedDocuments
-from .segments import Bools, Floats, Ints
+from .segments import Bools, Floats, Ints, pair_key
 from .struct import light_dataclass
 
 #: Number of ranks that are processed at a time.
@@ -74,7 +74,7 @@ class TiedDocuments(Generic[Counted]):
 
     def __init__(self, view: Counted) -> None:
         self.view = view
-        place = view.topic << 32 | view.n
+        place = pair_key(view.topic, view.n)
         self.begin: Ints = np.flatnonzero(np.diff(place, prepend=-1))
         self.m: Ints = np.diff(self.begin, append=place.size)
         self.group: Ints = np.repeat(np.arange(self.begin.size), self.m)
@@ -114,8 +114,8 @@ class TiedDocuments(Generic[Counted]):
         """
         hits, levels = self.view.hits, self.view.levels
         judged = (levels.values >= 0)[hits.level_index]
-        group = (hits.topic << 32 | hits.rank)[judged]
-        wanted = self.topic << 32 | self.t + 1
+        group = pair_key(hits.topic, hits.rank)[judged]
+        wanted = pair_key(self.topic, self.t + 1)
         return np.searchsorted(group, wanted, side="right") - np.searchsorted(group, wanted)
 
     def at_rank(self, rank: Ints, utility: Utility) -> Floats:

@@ -13,7 +13,7 @@ from ir_measures.measures import Measure
 from ir_graded.core import derived, segments
 from ir_graded.core.facets import INTENT
 from ir_graded.core.judged_run import CountedDocuments
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.tie_means import SEEN
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
@@ -190,7 +190,7 @@ class _Documents(CountedDocuments):
     """The documents that are relevant to at least one intent, each once."""
 
     def __init__(self, view: derived.IntentView) -> None:
-        run = view.hits[np.flatnonzero(np.diff(view.hits.topic << 32 | view.hits.rank, prepend=-1))]
+        run = view.hits[np.flatnonzero(np.diff(pair_key(view.hits.topic, view.hits.rank), prepend=-1))]
         super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
         self._R = view.documents
 
@@ -200,7 +200,7 @@ class _Documents(CountedDocuments):
 
 
 def _key(view: CountedDocuments) -> Ints:
-    return view.topic << 32 | view.n
+    return pair_key(view.topic, view.n)
 
 
 def _at(view: CountedDocuments, other: CountedDocuments, values: Floats, missing: float = 0.0) -> Floats:

@@ -12,7 +12,7 @@ from ir_graded.core import segments
 from ir_graded.core.facets import ASPECTS, SPAN, Facet, costs
 from ir_graded.core.levels import Aspects, Highlights, Levels
 from ir_graded.core.passages import CHARACTERS, Budget, Spans
-from ir_graded.core.segments import Floats, Ints, maximum_from
+from ir_graded.core.segments import Floats, Ints, maximum_from, pair_key
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
 from ir_graded.core.views import ArticleView, PassageView, Views, f_weights
 from ir_graded.errors import InputError, ParameterError
@@ -404,7 +404,7 @@ class _CharR(SetMeasure):
         for level, weight in self._steps(views).items():
             # The rows of this view are among those of the lowest level.
             higher = views.passages(level, self.optional("cutoff"), budget=self.budget)
-            key, own = (one.topic << 32 | one.n for one in (view, higher))
+            key, own = (pair_key(one.topic, one.n) for one in (view, higher))
             term[np.searchsorted(key, own)] += weight * higher.found
             norm += weight * higher.R
         return Contributions(view, term, norm, "the gain of all highlighted characters")

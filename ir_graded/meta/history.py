@@ -164,7 +164,10 @@ class _Release:
                 if old is not None and (alone or run in old.runs):
                     values = _aligned(old, matrix)[:, 0 if alone else old.runs.index(run)]
                     differences = (matrix.values[:, column] - values).round(DECIMALS)
-                    change = _change(differences, self.weights, alpha)
+                    _, (se,), effective = mean_and_error(differences[np.newaxis], self.weights)
+                    width = -extra("scipy.special").stdtrit(effective - 1, alpha / 2) * se
+                    middle = means_over_topics(differences, self.weights)
+                    change = [middle, middle - width, middle + width]
                 yield self.name, measure, run, topics, mean, *change
 
     def breaks(self, before: _Release) -> Iterator[str]:
@@ -192,11 +195,8 @@ class _Release:
             yield f"it is not known if the qrels differ, because {lack} no hash of them"
         versions = [getattr(one.signature, "versions", None) for one in (before, self)]
         if all(versions) and versions[0] != versions[1]:
-            yield f"they were computed by {' and by '.join(map(_versions, versions))}"
-
-
-def _versions(versions: Any) -> str:
-    return ", ".join(f"{name} {number}" for name, number in versions.items())
+            listed = (", ".join(f"{name} {number}" for name, number in one.items()) for one in versions)
+            yield f"they were computed by {' and by '.join(listed)}"
 
 
 def _only(kind: str, before: list[Any], now: list[Any]) -> str:
@@ -213,11 +213,3 @@ def _aligned(old: ScoreMatrix, new: ScoreMatrix) -> Floats:
     """Return the rows of a matrix in the order of the topics of another."""
     at = {str(topic): row for row, topic in enumerate(old.topics)}
     return old.values[[at[str(topic)] for topic in new.topics]]
-
-
-def _change(z: Floats, weights: Floats, alpha: float) -> list[float]:
-    """Return the mean of differences with the ends of Student's interval."""
-    _, (se,), topics = mean_and_error(z[np.newaxis], weights)
-    mean = float(means_over_topics(z, weights))
-    width = float(-extra("scipy.special").stdtrit(topics - 1, alpha / 2) * se)
-    return [mean, mean - width, mean + width]

@@ -142,6 +142,13 @@ def test_all_matches_the_module():
     assert set(ir_graded._LAZY) <= {*offered, "measures"}
 
 
+@pytest.mark.parametrize("module", [ir_graded, ir_graded.meta], ids=lambda module: module.__name__)
+def test_a_package_lists_its_public_names_only(module):
+    ir_graded.evaluate, ir_graded.meta.differences  # noqa: B018  # imports further modules
+    listed = [name for name in dir(module) if not name.startswith("__")]
+    assert listed == sorted(module.__all__)
+
+
 def test_all_holds_the_measures_the_errors_and_the_functions():
     measures = {str(value) for value in ir_graded.measures.REGISTRY.values() if not value.params}
     offered = [getattr(ir_graded, name) for name in ir_graded.__all__]

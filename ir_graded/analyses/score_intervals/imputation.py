@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from ir_graded.core.levels import Levels
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError, warn_caller
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
@@ -197,7 +197,7 @@ class Retrieved:
             np.append(counts, False)[imputation.position][run.number] & (run.rank <= deepest)
         )
         document, rank = imputation.position[run.number[kept]], run.rank[kept].astype(np.int64)
-        order = np.argsort(levels.topic[document] << 32 | rank)
+        order = np.argsort(pair_key(levels.topic[document], rank))
         document, rank = document[order], rank[order]
         start = np.searchsorted(levels.topic[document], np.arange(levels.topics + 1))
         return cls(document, rank, start, run.n_retrieved[imputation.topics])

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 
 from ir_graded.core import segments
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
@@ -317,10 +317,10 @@ class BinaryPreference(Classic):
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied, judged = views.tied(self.cut), views.tied(Cut(rel=0.0)).view
-        other = (judged.topic << 32 | judged.n)[judged.level < self.cut.rel]
-        group, topic = tied.topic << 32 | tied.t + 1, tied.topic
+        other = pair_key(judged.topic, judged.n)[judged.level < self.cut.rel]
+        group, topic = pair_key(tied.topic, tied.t + 1), tied.topic
         begin = np.searchsorted(other, group)
-        above = begin - np.searchsorted(other, topic << 32)
+        above = begin - np.searchsorted(other, pair_key(topic, 0))
         here = np.searchsorted(other, group, "right") - begin
         R, N = tied.view.R[topic], tied.view.N[topic]
         discount = safe_divide(mean_others(above, here, R), np.minimum(N, R).astype(np.float64))
