@@ -132,8 +132,8 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         frame = frame.set_index(labels)
         text = frame_text(frame, labels, output, places)
     elif baseline is not None or letters or (_is_signed_paper(output) and not (by_topic or more)):
-        given = {"baseline": baseline, "letters": letters, "digits": places, "weights": of_topics}
-        text, note = Table(scores, **given).text(output), ""
+        paper = Table(scores, baseline=baseline, letters=letters, digits=places, weights=of_topics)
+        text, note = paper.text(output), ""
         if _is_signed_paper(output):
             show(text)
             return

@@ -26,6 +26,7 @@ def best(scores: Scores) -> tuple[str, float]:
 def closer(scores: Scores, path: str) -> None:
     sample = ir_graded.sample()
     explanation = ir_graded.explain("Q", sample.qrels, sample.runs["BBGhelani1"], "1")
+    latex = scores.to_latex(baseline="first", digits={"Q": 3}, label="tab:runs")
     power = meta.discriminative_power(scores.matrix("Q"), n_resamples=100)
     interval = meta.confidence_intervals(scores, confidence=0.9)
     shares = ir_graded.unjudged(sample.qrels, sample.runs, depths=[10])
@@ -35,6 +36,7 @@ def closer(scores: Scores, path: str) -> None:
         assert_type(explanation.score, float)
         assert_type(explanation.to_frame(), pd.DataFrame)
         assert_type(power.power, float)
+        assert_type(latex + scores.to_markdown(letters=True), str)
         assert_type(shares.to_frame(), pd.DataFrame)
         assert_type(meta.kendall_tau([1, 2], [2, 1]), float)
         assert_type(passages.show(sample.qrels, sample.runs, "1", "d").F, float)
@@ -42,8 +44,10 @@ def closer(scores: Scores, path: str) -> None:
         assert_type(ir_graded.read_run(path, format="trec"), pd.DataFrame)
 
 
-def wrong() -> None:
+def wrong(scores: Scores) -> None:
     # Each line is a type error; otherwise mypy reports an unneeded comment.
+    scores.to_latex(digit=3)  # type: ignore[call-arg]
+    scores.to_markdown(label="tab:runs")  # type: ignore[call-arg]
     ir_graded.evaluate(["Q"], {}, {}, ties=1)  # type: ignore[arg-type]
     ir_graded.explain(3, {}, {}, "1")  # type: ignore[call-overload]
     ir_graded.report(["Q"], {}, {}, "page.html", levels=0.9)  # type: ignore[call-arg]
