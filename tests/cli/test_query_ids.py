@@ -1,4 +1,4 @@
-"""``--query-ids``: responses in a list as RUNs, in every command that takes RUNs."""
+"""``--query-ids``: responses in a list as RUNs."""
 
 import json
 from functools import partial
@@ -6,26 +6,7 @@ from functools import partial
 import pytest
 from helpers import assert_command_fails, run_command
 
-from ir_graded.cli.main import commands
-
 TOPICS = [f"query {number}" for number in range(6)]
-
-#: Arguments of each command, with 1, 2 and 3 for RUNs.
-COMMANDS = {
-    "evaluate": ("qrels.csv", "1", "2", "-m", "Q"),
-    "verify": ("saved.json", "qrels.csv", "1", "2"),
-    "explain": ("Q", "qrels.csv", "1", "query 0", "--against", "2"),
-    "compare": ("qrels.csv", "1", "2", "-m", "Q"),
-    "ranks": ("qrels.csv", "1", "2", "-m", "Q"),
-    "meta": ("qrels.csv", "1", "2", "-m", "Q AP", "-B", "20"),
-    "significance": ("qrels.csv", "1", "2", "-m", "Q", "-B", "20"),
-    "plan": ("qrels.csv", "1", "2", "-m", "Q", "--difference", ".1"),
-    "judgments": ("qrels.csv", "qrels.csv", "1", "2", "-m", "Q", "-B", "20"),
-    "statistics": ("qrels.csv", "1", "2"),
-    "rbo": ("1", "2", "3"),
-    "pool": ("1", "2", "--depth", "5", "--csv"),
-    "report": ("qrels.csv", "1", "2", "-m", "Q", "--html", "report.html", "-B", "20"),
-}
 
 
 def write_forms(path, docs_of):
@@ -59,33 +40,6 @@ def test_a_topic_may_hold_a_unicode_line_separator(run, tmp_path):
     (tmp_path / "ids.txt").write_text("\r".join(topics))
     found = run("evaluate", "qrels.csv", "first.json", "-m", "Q", "--query-ids", "ids.txt")
     assert_command_fails(found, "ids.txt, line 1: a carriage return inside the line")
-
-
-def test_every_command_with_runs_has_the_option():
-    """``trec_eval`` reads TREC files only."""
-    taking = {
-        name
-        for name, command in commands.commands.items()
-        if any(one.name in {"run", "runs"} for one in command.params)
-    }
-    assert taking - {"trec_eval"} == COMMANDS.keys()
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_responses_in_a_list_give_the_output_of_those_by_query(run, command):
-    files = {"1": "first", "2": "second", "3": "third"}
-
-    def output(ending, *more):
-        named = {one: f"{file}=./{file}.{ending}" for one, file in files.items()}
-        given = [named.get(part, part) for part in COMMANDS[command]]
-        if command == "verify":
-            saved = ("evaluate", "qrels.csv", named["1"], named["2"], "-m", "Q", "--save", "saved.json")
-            assert run(*saved, *more)[0] == 0
-        code, out, err = run(command, *given, "--quiet", *more)
-        assert code == 0, err
-        return out
-
-    assert output("json", "--query-ids", "ids.txt") == output("by")
 
 
 def test_report_names_the_file_of_queries_in_its_command(run, tmp_path):

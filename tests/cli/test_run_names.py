@@ -1,14 +1,11 @@
-"""Names of runs on the command line: NAME=FILE and ``--names tag``, in every command that takes RUNs."""
+"""Names of runs on the command line: NAME=FILE and ``--names tag``."""
 
 import json
 from functools import partial
 from pathlib import Path
 
-import click
 import pytest
 from helpers import assert_command_fails, run_command
-
-from ir_graded.cli.main import commands
 
 TOPICS = range(6)
 
@@ -32,25 +29,6 @@ def names_of(out):
     return sorted(line.split(",")[0] for line in out.splitlines()[1:])
 
 
-COMMANDS = {
-    "evaluate": ("qrels.txt", *"12", "-m", "Q"),
-    "verify": ("saved.json", "qrels.txt", *"12"),
-    "explain": ("Q", "qrels.txt", "1", "0", "--against", "2"),
-    "compare": ("qrels.txt", "1", "2", "-m", "Q"),
-    "ranks": ("qrels.txt", *"12", "-m", "Q"),
-    "meta": ("qrels.txt", *"12", "-m", "Q AP", "-B", "20", "--quiet"),
-    "significance": ("qrels.txt", *"12", "-m", "Q", "-B", "20"),
-    "plan": ("qrels.txt", *"12", "-m", "Q", "--difference", ".1"),
-    "judgments": ("qrels.txt", "qrels.txt", *"12", "-m", "Q", "-B", "20", "--quiet"),
-    "statistics": ("qrels.txt", *"12"),
-    "rbo": ("1", "2", "3"),
-    "pool": ("1", "2", "--depth", "5"),
-    "report": ("qrels.txt", *"12", "-m", "Q", "--html", "report.html", "-B", "20", "--quiet"),
-}
-#: Commands whose output does not name runs.
-NAMELESS = {"meta", "plan", "judgments", "statistics", "pool", "report"}
-
-
 def test_saved_scores_among_the_runs_are_left_out_or_rejected(run, tmp_path):
     (tmp_path / "saved").mkdir()
     (tmp_path / "first.run").rename(tmp_path / "saved" / "first.run")
@@ -60,36 +38,6 @@ def test_saved_scores_among_the_runs_are_left_out_or_rejected(run, tmp_path):
     for name in ("aggregated.csv", "scores.json"):
         given = ("evaluate", "qrels.txt", "saved/first.run", f"saved/{name}", "-m", "Q")
         assert_command_fails(run(*given), f"saved/{name} has scores of measures, not a run: leave it out, or")
-
-
-def test_every_command_with_runs_is_tested_here():
-    """``trec_eval`` and ``passages check`` print no names."""
-    taking = {
-        name
-        for name, command in commands.commands.items()
-        if any(isinstance(one, click.Argument) and one.name in {"run", "runs"} for one in command.params)
-    }
-    assert taking - {"trec_eval"} == COMMANDS.keys()
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("way", ["NAME=FILE", "tag"])
-def test_every_command_takes_names_of_runs(run, command, way):
-    files = {"1": "first.run", "2": "second.run", "3": "third.run"}
-    names = {one: f"the-{file[:-4]}" for one, file in files.items()}
-    given = files if way == "tag" else {one: f"{names[one]}={file}" for one, file in files.items()}
-    more = ("--names", "tag") if way == "tag" else ()
-    if command == "verify":
-        saved = ("evaluate", "qrels.txt", "the-first=first.run", "the-second=second.run", "-m", "Q")
-        assert run(*saved, "--save", "saved.json")[0] == 0
-    code, out, err = run(command, *(given.get(part, part) for part in COMMANDS[command]), *more)
-    assert code == 0, err
-    if command == "report":
-        with open("report.html", encoding="utf-8") as file:  # noqa: PTH123
-            assert "the-first=first.run the-second=second.run" in (out := file.read())
-    if command not in NAMELESS - {"report"}:
-        assert "the-first" in out
-        assert "the-second" in out
 
 
 def test_a_path_with_an_equals_sign_is_a_path(run, tmp_path):

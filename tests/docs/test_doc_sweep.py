@@ -6,15 +6,10 @@ import pytest
 import sweep
 
 from ir_graded._utils.later import EXTRAS
-from ir_graded.cli.main import commands
 
 #: Libraries that a plain installation may lack, and that tests have.
 OPTIONAL = sorted({*EXTRAS, "pyarrow", "pyspark", "pyterrier"})
 EXAMPLES = [(kind, name) for kind, (_, names) in sweep.KINDS.items() for name in names if kind != "console"]
-
-
-def test_each_command_has_an_example():
-    assert sweep.COMMANDS.keys() == commands.commands.keys()
 
 
 @pytest.mark.slow
