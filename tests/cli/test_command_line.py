@@ -17,8 +17,9 @@ from packed import gzipped
 from tabulate import tabulate
 
 import ir_graded
-from ir_graded._utils.text_tables import in_columns, json_line
+from ir_graded._utils.text_tables import FORMATS, PAPERS, in_columns, json_line
 from ir_graded.cli.main import commands
+from ir_graded.errors import printable
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.base import sections
 from ir_graded.measures.classic import CLASSICS
@@ -109,7 +110,6 @@ def test_latex_and_markdown_escape_cell_separators(files, run):
     assert r"| \[a\|b\_c--.run " in markdown
 
 
-BACKSLASHES = {"table": "\\", "markdown": r"\\", "latex": r"\textbackslash{}"}
 #: Characters that end a line, control a terminal, change the direction of text, or are invisible.
 UNSEEN = ["\n", "\r", "\x1b", "\x9b", "\u2028", "\u202e", "\u2066", "\u200b", "\ufeff"]
 
@@ -120,10 +120,10 @@ def test_a_name_with_control_characters_stays_in_one_row(files, run, char):
     (files / f"a{char}b.run").write_text(POOR)
     (files / "plain.run").write_text(POOR)
     command = ("evaluate", "qrels.txt", f"a{char}b.run", "plain.run", "-m", "Q", "-o")
-    for output, backslash in BACKSLASHES.items():
+    for output in [name for name, one in FORMATS.items() if not one.exact]:
         rows = run(*command, output)[1].splitlines()
-        shown = ascii(char)[1:-1].replace("\\", backslash)
-        assert len([row for row in rows if f"a{shown}b.run" in row or "plain.run" in row]) == 2
+        text = PAPERS[output].text if output in PAPERS else printable
+        assert len([row for row in rows if text(f"a{char}b.run") in row or "plain.run" in row]) == 2
         assert all(row.isprintable() for row in rows)
     lines = run(*command, "jsonl")[1].splitlines()
     assert all(line.isprintable() for line in lines)
@@ -414,7 +414,7 @@ def test_wrong_calls_of_meta_are_rejected(files, matrices, run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output", ["latex", "markdown"])
+@pytest.mark.parametrize("output", PAPERS)
 def test_tables_for_papers_have_the_marks_of_the_api(files, run, output):
     rng = np.random.default_rng(0)
     topics = range(8)
@@ -433,7 +433,7 @@ def test_tables_for_papers_have_the_marks_of_the_api(files, run, output):
     ):
         code, out, _ = run(*command, *options)
         assert (code, out.rstrip("\n")) == (0, write(**given))
-    assert {"latex": r"\dagger", "markdown": "†"}[output] in write(baseline="flat")
+    assert re.search(r"†|\\dagger", write(baseline="flat"))
     if output == "latex":
         assert run(*command)[1].rstrip("\n") == write()
 

@@ -202,6 +202,13 @@ def test_every_command_is_documented(command):
     }
 
 
+def test_the_guide_lists_each_command_with_a_task():
+    page = (DOCS / "guide/command_line.rst").read_text(encoding="utf-8")
+    rows = re.findall(r"^\w[\w, ]+  (``.*``) +(?:this page|:doc:)", page, re.MULTILINE)
+    listed = [name for row in rows for name in re.findall(r"``(\w+)", row)]
+    assert sorted(listed) == sorted(commands.commands)
+
+
 def test_help_has_no_markup_in_the_reference_of_commands():
     assert command_pages._plain("cg* of `ir_graded x_y` | run_") == r"cg\* of ``ir_graded x_y`` \| run\_"
 
