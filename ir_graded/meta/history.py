@@ -160,7 +160,7 @@ class _Release:
             old = None if before is None else before.matrices.get(measure)
             means = means_over_topics(matrix.values.T, self.weights).round(DECIMALS).tolist()
             for column, (run, mean) in enumerate(zip(matrix.runs, means, strict=True)):
-                change = [np.nan] * 3
+                change: list[Any] = [np.nan] * 3
                 if old is not None and (alone or run in old.runs):
                     values = _aligned(old, matrix)[:, 0 if alone else old.runs.index(run)]
                     differences = (matrix.values[:, column] - values).round(DECIMALS)
@@ -195,7 +195,7 @@ class _Release:
             yield f"it is not known if the qrels differ, because {lack} no hash of them"
         versions = [getattr(one.signature, "versions", None) for one in (before, self)]
         if all(versions) and versions[0] != versions[1]:
-            listed = (", ".join(f"{name} {number}" for name, number in one.items()) for one in versions)
+            listed = (", ".join(map(" ".join, one.items())) for one in versions if one)
             yield f"they were computed by {' and by '.join(listed)}"
 
 

@@ -119,7 +119,7 @@ def evaluate(
     return scores.withColumn("query_id", F.col("query_id").cast(topics_given.schema["query_id"].dataType))
 
 
-def _check_options(longest_topic: object, broadcast: object) -> None:
+def _check_options(longest_topic: Any, broadcast: object) -> None:
     is_count = isinstance(longest_topic, int) and not isinstance(longest_topic, bool)
     if not (is_count and 1 <= longest_topic <= _MOST_ROWS):
         raise ParameterError(
