@@ -477,7 +477,7 @@ def test_scores_of_citations_in_answers_equal_the_reference():
         for one in given:
             at = found.runs.index(one["run_id"]), found.query_ids.index(one["topic_id"])
             wanted = answers.citation_scores(one, several)
-            assert found.values[(slice(None), *at)].tolist() == [*map(float, wanted)]
+            assert found.values[(slice(None), *at)] == pytest.approx([*map(float, wanted)], abs=1e-15)
 
 
 def test_every_measure_has_a_reference():
