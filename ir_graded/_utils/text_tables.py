@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from types import SimpleNamespace
 from typing import Any
@@ -106,18 +107,15 @@ class TextTable:
 # ------------------------------------------------------------------------------------------- all rows
 
 
-def _tabulated(style: str, escaped: Callable[[str], str] = printable) -> Callable[[TextTable, int], str]:
-    def write(table: TextTable, digits: int) -> str:
-        head, *rows = table.cells(digits, escaped)
-        if style == "simple" and rows and all(map(str.isascii, chain(head, *rows))):
-            return in_columns(head, rows, len(table.labels))
-        from tabulate import tabulate
+def _tabulated(table: TextTable, digits: int, style: str, text: Callable[[str], str] = printable) -> str:
+    head, *rows = table.cells(digits, text)
+    if style == "simple" and rows and all(map(str.isascii, chain(head, *rows))):
+        return in_columns(head, rows, len(table.labels))
+    from tabulate import tabulate
 
-        align = ["left"] * len(table.labels) + ["right"] * len(table.names)
-        # Names of runs and topics that look like numbers are unchanged.
-        return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
-
-    return write
+    align = ["left"] * len(table.labels) + ["right"] * len(table.names)
+    # Names of runs and topics that look like numbers are unchanged.
+    return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
 
 
 def in_columns(head: list[str], rows: list[list[str]], labels: int) -> str:
@@ -136,8 +134,8 @@ def in_columns(head: list[str], rows: list[list[str]], labels: int) -> str:
     return "\n".join(map(str.rstrip, lines))
 
 
-def _separated(delimiter: str) -> Callable[[TextTable, int], str]:
-    return lambda table, digits: "\n".join(csv_lines(table.cells(digits), delimiter))
+def _separated(table: TextTable, digits: int, delimiter: str) -> str:
+    return "\n".join(csv_lines(table.cells(digits), delimiter))
 
 
 def _json_lines(table: TextTable, digits: int) -> str:
@@ -151,7 +149,7 @@ def _json_lines(table: TextTable, digits: int) -> str:
 def _latex_rows(table: TextTable, digits: int) -> str:
     """Return a table for LaTeX with the rules of booktabs."""
     rules = iter((r"\toprule", r"\midrule", r"\bottomrule"))
-    lines = _tabulated("latex_raw", in_latex)(table, digits).split("\n")
+    lines = _tabulated(table, digits, "latex_raw", in_latex).split("\n")
     return "\n".join(next(rules) if line == r"\hline" else line for line in lines)
 
 
@@ -251,17 +249,17 @@ def _below_comment(text: str, signature: object) -> str:
 
 
 FORMATS = {
-    "table": Format(_tabulated("simple"), note=printable),
-    "tsv": Format(_separated("\t"), exact=True, signed=_below_comment),
+    "table": Format(partial(_tabulated, style="simple"), note=printable),
+    "tsv": Format(partial(_separated, delimiter="\t"), exact=True, signed=_below_comment),
     "jsonl": Format(_json_lines, exact=True),
-    "csv": Format(_separated(","), exact=True, signed=_below_comment),
+    "csv": Format(partial(_separated, delimiter=","), exact=True, signed=_below_comment),
     "latex": Format(
         _latex_rows,
         signed=_with_comment,
         paper=Paper(in_latex, r"\textbf{{{}}}", _raised, _latex, _with_comment),
     ),
     "markdown": Format(
-        _tabulated("pipe", in_markdown),
+        partial(_tabulated, style="pipe", text=in_markdown),
         note=in_markdown,
         paper=Paper(in_markdown, "**{}**", _raised_in_html, _markdown),
     ),

@@ -62,6 +62,20 @@ def test_the_table_lists_the_best_run_first(run):
     assert rows[1].split()[1] == f"{expected('Q')['poor.run'].mean():.4f}"
 
 
+@pytest.mark.parametrize("output", FORMATS.keys() - {"jsonl", "csv"})
+@pytest.mark.usefixtures("files")
+def test_formats_have_the_cells_of_csv(run, output):
+    expected, found = (
+        run(*BOTH, "-m", "Q AP", "-q", "-o", name)[1].partition("%")[0] for name in ("csv", output)
+    )
+    cells = re.compile(r"good\.run|poor\.run|\b[12]\b(?!\.)|all|\d\.\d{4}")
+    assert cells.findall(found) == cells.findall(expected)
+    starts = {"html": "<table>\n<tr><th>run</th>", "latex": "\\begin{tabular}{llrr}\n\\toprule\n run "}
+    assert found.startswith((starts.get(output, "run"), "| run"))
+    ends = {"html": "</td></tr>\n</table>\n", "latex": "\\\\\n\\bottomrule\n"}
+    assert found.endswith(ends.get(output, "\n"))
+
+
 @pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
 @pytest.mark.usefixtures("files")
 def test_separated_values_hold_topics_and_means(run, output, delimiter):

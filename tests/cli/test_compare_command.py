@@ -539,6 +539,7 @@ def test_markdown_is_a_table_with_slices(compare):
         [cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line[:1] == "|"
     ]
     assert rows[0][:4] == ["run", "measure", "slice", "baseline\\_mean"]
+    assert not {"p\\_loss", "minimum\\_detectable"} & {*rows[0]}
     assert [(row[2], row[-1]) for row in rows[2:]] == [("all", "worse"), ("even", "worse"), ("odd", "worse")]
 
 

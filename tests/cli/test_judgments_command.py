@@ -56,6 +56,7 @@ def test_csv_is_one_table_with_a_line_for_each_value(judgments):
     assert list(table) == ["table", "row", "column", "value"]
     assert list(table["table"].unique()) == ["levels", "pairs", "coefficient", "statistic"]
     values = table.set_index(["table", "row", "column"])["value"]
+    assert [int(values["pairs", f"{one} only", "number"]) for one in ("first", "second")] == [1, 1]
     assert int(values["pairs", "both", "number"]) == 6 == pd.to_numeric(values["levels"]).sum()
     assert {"AP", "Q"} == set(values["statistic"].index.get_level_values("column"))
 
