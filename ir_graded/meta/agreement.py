@@ -14,7 +14,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.meta.replicates import topic_counts
 
-from .matrix import as_cells, as_finite, check_unique, number_of
+from .matrix import FEWEST, as_cells, as_finite, check_unique, number_of
 from .options import Seed, check_choice, generator, statistic
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ MEASUREMENTS = ("nominal", "ordinal", "interval")
 #: With more levels than this (soft labels), coefficients of classes are not computed.
 _MOST_LEVELS = 20
 _FEW_TOPICS = 10
-_FEWEST = 2
 _NAMES = (
     *("observed", "kappa", "kappa_linear", "kappa_quadratic"),
     *("ac1", "ac2_linear", "ac2_quadratic", "alpha", "overlap"),
@@ -94,7 +93,7 @@ class _Classes:
             total = counts.sum(axis=(-2, -1))
             # On a scale of one level, all labels agree.
             found = [np.where(total > 0, 1.0, np.nan)] * (len(_NAMES) - 1)
-            if len(self.levels) >= _FEWEST:
+            if len(self.levels) >= FEWEST:
                 weights = [_weights(self.levels, power) for power in range(3)]
                 found = [
                     np.trace(counts, axis1=-2, axis2=-1) / total,
@@ -298,7 +297,7 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
     cells = as_cells([] if levels is None else list(levels), "levels", "a list of numbers", dimensions=1)
     declared = as_finite(cells, lambda place: f"levels: number {place + 1}")
     scale = np.unique(np.concatenate([table[known], declared]))
-    several = known.sum(axis=1) >= _FEWEST
+    several = known.sum(axis=1) >= FEWEST
     if not several.any():
         raise InputError("labels: no pair of a topic and a document has labels in two of the sets")
     number: dict[Hashable, int] = {}
@@ -317,12 +316,12 @@ def agreement(  # noqa: PLR0913  # options, all by keyword
         sums.append(of.collect(topic[both], table[both][:, pair], len(number)))
         sides = (one & ~two, two & ~one, one & two)
         covered.append(np.stack([np.bincount(topic[side], minlength=len(number)) for side in sides], axis=1))
-    if len(names) > _FEWEST:
+    if len(names) > FEWEST:
         sums.append(of.collect_all(topic[several], table[several], len(number)))
     values, low, high, undefined = with_intervals(
         sums, of.coefficients, confidence, int(n_resamples), generator(rng)
     )
-    if len(names) > _FEWEST:
+    if len(names) > FEWEST:
         for found in (values, low, high):
             found[-1, np.arange(len(_NAMES)) != _ALPHA] = np.nan
     counts = np.stack(sums[: len(pairs)])
@@ -377,11 +376,11 @@ def _table(
     cells = as_cells(labels, "labels", expected, dimensions=2)
     names = tuple(labels.columns) if hasattr(labels, "columns") else tuple(range(cells.shape[1]))
     check_unique("set", names, "labels")
-    if len(names) < _FEWEST:
-        raise InputError(f"labels: at least {_FEWEST} sets are needed, found {len(names)}")
+    if len(names) < FEWEST:
+        raise InputError(f"labels: at least {FEWEST} sets are needed, found {len(names)}")
     if topics is not None:
         of_row = list(topics)
-    elif hasattr(labels, "columns") and labels.index.nlevels >= _FEWEST:
+    elif hasattr(labels, "columns") and labels.index.nlevels >= FEWEST:
         of_row = list(labels.index.get_level_values(0))
     else:
         raise ParameterError(

@@ -13,12 +13,11 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import CoverageWarning, InputError, short_repr
-from ir_graded.meta.options import ALL_TOPICS
 
 from .differences import check_possible
-from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure, number_of
+from .matrix import DECIMALS, FEWEST, ScoreMatrix, matrices_by_measure, number_of
 from .max_t import Comparisons, Replicates, Tail, count, mean_and_error, sums_with_signs
-from .options import Seed, generator, statistic
+from .options import ALL_TOPICS, Seed, generator, statistic
 from .paired_tests import holm
 from .replicates import one_blas_thread
 from .sample_size import bias_of_dz
@@ -33,7 +32,7 @@ METHODS = ("reml", "dl")
 #: The rows after those of the collections.
 MEAN, RANDOM = "mean of collections", "random effects"
 _TEST, _N_RESAMPLES = "randomisation", 100_000
-_FEWEST, _FEW = 2, 5
+_FEW = 5
 _COLUMNS = (
     *("measure", "run", "collection", "topics", "baseline_mean", "mean", "difference", "gz"),
     *("se", "low", "high", "p", "p_corrected", "weight"),
@@ -273,7 +272,7 @@ def _rows_of_run(
 
 def _aligned(scores: Any, baseline: Hashable) -> dict[str, dict[str, ScoreMatrix]]:
     """Return the matrices of each collection, with the runs in one order."""
-    if not isinstance(scores, Mapping) or len(scores) < _FEWEST:
+    if not isinstance(scores, Mapping) or len(scores) < FEWEST:
         found = f"{len(scores)} collections" if isinstance(scores, Mapping) else short_repr(scores)
         raise InputError(f"expected a mapping from two or more collections to their scores, found {found}")
     matrices = {str(name): matrices_by_measure(of_collection) for name, of_collection in scores.items()}

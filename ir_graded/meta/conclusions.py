@@ -14,7 +14,7 @@ from ir_graded.errors import InputError
 from ir_graded.meta.significance import significant_pairs
 
 from .correlation import fitting_tau_ap, kendall_tau, kendall_tau_b
-from .matrix import ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
+from .matrix import FEWEST, ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
 from .options import Seed, statistic
 from .paired_tests import TESTS_OF_PAIRS as TESTS
 from .replicates import Pairs
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ir_graded.plots.style import Figure
 
-_FEWEST = 2
 #: Classes of pairs of systems, in the order of their codes.
 _CLASSES = (
     *("passive_agreement", "passive_disagreement"),
@@ -126,8 +125,7 @@ def conclusions(
     if set(of_a) != set(of_b):
         raise InputError(f"measures differ: {', '.join(of_a)} under a, {', '.join(of_b)} under b")
     options = {"test": test, "alpha": alpha, "n_resamples": n_resamples, "rng": rng}
-    known: dict[Any, Any] = {}
-    return conclude(of_a, of_b, top_k, known, options)
+    return conclude(of_a, of_b, top_k, {}, options)
 
 
 def conclude(
@@ -140,8 +138,8 @@ def conclude(
     """Return the conclusions from matrices; ``known`` caches the tests of a for further sets."""
     first, second = next(iter(of_a.values())), next(iter(of_b.values()))
     topics = tuple(topic for topic in first.topics if topic in set(second.topics))
-    if len(topics) < _FEWEST:
-        raise InputError(f"at least {_FEWEST} topics must be in both sets of judgments, found {len(topics)}")
+    if len(topics) < FEWEST:
+        raise InputError(f"at least {FEWEST} topics must be in both sets of judgments, found {len(topics)}")
     rows, means_a, means_b = [], [], []
     for name, matrix in of_a.items():
         a = _of_topics(matrix, topics)

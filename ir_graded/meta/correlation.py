@@ -16,14 +16,12 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, format_ids
 
-from .matrix import as_cells, as_finite, check_unique, matrices_by_measure, means_of, reference_name
+from .matrix import FEWEST, as_cells, as_finite, check_unique, matrices_by_measure, means_of, reference_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ir_graded.plots.style import Axes, Figure
-
-_FEWEST = 2
 
 
 def kendall_tau(a: Any, b: Any) -> float:
@@ -293,8 +291,8 @@ def align(a: Any, b: Any, first: str, second: str) -> tuple[Floats, Floats, tupl
     if len(x) != len(y):
         raise InputError(f"{first} has {len(x)} systems, {second} has {len(y)}")
     systems = own or other or tuple(range(len(x)))
-    if len(x) < _FEWEST:
-        raise InputError(f"at least {_FEWEST} systems are needed, found {len(x)}")
+    if len(x) < FEWEST:
+        raise InputError(f"at least {FEWEST} systems are needed, found {len(x)}")
     return x, y, systems
 
 

@@ -15,27 +15,24 @@ import numpy.typing as npt
 from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import (
-    MOST_IDS,
-    CoverageWarning,
-    ParameterError,
-)
-from ir_graded.meta.options import (
+from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError
+
+from .matrix import DECIMALS, all_matrices, arithmetic, pairs_of
+from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
+from .minima import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
+from .options import (
     ALL_TOPICS,
+    Seed,
+    generator,
     means_over_topics,
     notes_on_weights,
     of_kept,
+    statistic,
     topics_by_slice,
     weights_of,
 )
-from ir_graded.meta.replicates import TooFewTopicsWarning
-
-from .matrix import DECIMALS, all_matrices, arithmetic, number_of
-from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
-from .minima import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
-from .options import Seed, generator, statistic
 from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
-from .replicates import one_blas_thread
+from .replicates import TooFewTopicsWarning, one_blas_thread
 from .sample_size import detectable_deviations, noncentralities
 
 if TYPE_CHECKING:
@@ -337,7 +334,10 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     matrices, notes = arithmetic(all_matrices(scores))
     first = next(iter(matrices.values()))
     correction = correction or TESTS[test].correction
-    _check_fit(test, correction, weights)
+    if correction == "max-t" and TESTS[test].statistics is None:
+        raise ParameterError(f"correction='max-t' needs replicates, and {test=} has none; use 'holm'")
+    if weights is not None and test == "wilcoxon":
+        raise ParameterError("test='wilcoxon' has no weights: it compares ranks; use 'randomisation' or 't'")
     of_topic = weights_of(first.topics, weights)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     kept = of_topic > 0
@@ -544,28 +544,13 @@ def _by_family(correction: str, p: Floats, families: Sequence[Ints]) -> Floats:
 
 def _pairs(means: Floats, runs: tuple[Hashable, ...], baseline: Hashable | None) -> Ints:
     """Return numbers of runs and of their baselines, each of shape ``(slices, measures, pairs)``."""
-    if baseline is not None:
-        at = number_of(baseline, runs, "baseline")
-        run = np.delete(np.arange(len(runs)), at)
-        first, second = run, np.full_like(run, at)
-    else:
-        first, second = np.triu_indices(len(runs), 1)
-    shape = (*means.shape[:2], len(first))
-    first, second = np.broadcast_to(first, shape), np.broadcast_to(second, shape)
+    first, second = (np.broadcast_to(one, (*means.shape[:2], one.size)) for one in pairs_of(runs, baseline))
     if baseline is not None:
         return np.stack([first, second])
     # The order in the slice of all topics, so that a pair is the same on each slice.
     of_all = np.broadcast_to(means[:1], means.shape).round(DECIMALS)
     swapped = np.take_along_axis(of_all, second, 2) > np.take_along_axis(of_all, first, 2)
     return np.where(swapped, np.stack([second, first]), np.stack([first, second]))
-
-
-def _check_fit(test: str, correction: str, weights: Any) -> None:
-    """Raise ParameterError for options that do not go together."""
-    if correction == "max-t" and TESTS[test].statistics is None:
-        raise ParameterError(f"correction='max-t' needs replicates, and {test=} has none; use 'holm'")
-    if weights is not None and test == "wilcoxon":
-        raise ParameterError("test='wilcoxon' has no weights: it compares ranks; use 'randomisation' or 't'")
 
 
 def check_possible(  # the test and words for messages

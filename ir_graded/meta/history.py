@@ -13,16 +13,13 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, GradedError, InputError, format_ids, short_repr
-from ir_graded.meta.options import means_over_topics, weights_of
 
-from .matrix import DECIMALS, ScoreMatrix, matrices_by_measure
+from .matrix import DECIMALS, FEWEST, ScoreMatrix, matrices_by_measure
 from .max_t import mean_and_error
-from .options import statistic
+from .options import means_over_topics, statistic, weights_of
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
-
-_FEWEST = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +99,7 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = No
         1      v2   0.4     0.1 -0.148  0.348     1
         2      v3   0.5     0.1 -0.148  0.348     1
     """
-    if not isinstance(scores, Mapping) or len(scores) < _FEWEST:
+    if not isinstance(scores, Mapping) or len(scores) < FEWEST:
         found = f"{len(scores)} releases" if isinstance(scores, Mapping) else short_repr(scores)
         raise InputError(f"expected a mapping from two or more releases to their scores, found {found}")
     releases = [_Release.of(str(name), of_release, weights) for name, of_release in scores.items()]
@@ -162,12 +159,15 @@ class _Release:
             for column, (run, mean) in enumerate(zip(matrix.runs, means, strict=True)):
                 change: list[Any] = [np.nan] * 3
                 if old is not None and (alone or run in old.runs):
-                    values = _aligned(old, matrix)[:, 0 if alone else old.runs.index(run)]
+                    at = {str(topic): row for row, topic in enumerate(old.topics)}
+                    rows = [at[str(topic)] for topic in matrix.topics]
+                    values = old.values[rows, 0 if alone else old.runs.index(run)]
                     differences = (matrix.values[:, column] - values).round(DECIMALS)
+                    mean_change = float(means_over_topics(differences, self.weights))
+                    # Student's interval.
                     _, (se,), effective = mean_and_error(differences[np.newaxis], self.weights)
-                    width = -extra("scipy.special").stdtrit(effective - 1, alpha / 2) * se
-                    middle = means_over_topics(differences, self.weights)
-                    change = [middle, middle - width, middle + width]
+                    width = float(-extra("scipy.special").stdtrit(effective - 1, alpha / 2) * se)
+                    change = [mean_change, mean_change - width, mean_change + width]
                 yield self.name, measure, run, topics, mean, *change
 
     def breaks(self, before: _Release) -> Iterator[str]:
@@ -193,10 +193,10 @@ class _Release:
         if unknown:
             lack = f"{' and '.join(unknown)} {'has' if len(unknown) == 1 else 'have'}"
             yield f"it is not known if the qrels differ, because {lack} no hash of them"
-        versions = [getattr(one.signature, "versions", None) for one in (before, self)]
+        versions: list[Any] = [getattr(one.signature, "versions", None) for one in (before, self)]
         if all(versions) and versions[0] != versions[1]:
-            listed = (", ".join(map(" ".join, one.items())) for one in versions if one)
-            yield f"they were computed by {' and by '.join(listed)}"
+            numbers = [", ".join(f"{name} {number}" for name, number in one.items()) for one in versions]
+            yield f"they were computed by {' and by '.join(numbers)}"
 
 
 def _only(kind: str, before: list[Any], now: list[Any]) -> str:
@@ -207,9 +207,3 @@ def _only(kind: str, before: list[Any], now: list[Any]) -> str:
         if (names := [name for name in own if name not in {*others}])
     ]
     return f"the {kind} differ: {', '.join(parts)}"
-
-
-def _aligned(old: ScoreMatrix, new: ScoreMatrix) -> Floats:
-    """Return the rows of a matrix in the order of the topics of another."""
-    at = {str(topic): row for row, topic in enumerate(old.topics)}
-    return old.values[[at[str(topic)] for topic in new.topics]]

@@ -13,11 +13,10 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError
-from ir_graded.meta.options import means_over_topics, weights_of
 from ir_graded.meta.replicates import replicate_blocks, topic_counts
 
-from .matrix import ScoreMatrix, all_matrices, is_geometric, matrices_by_measure, number_of
-from .options import Seed, generator, statistic
+from .matrix import FEWEST, ScoreMatrix, all_matrices, is_geometric, matrices_by_measure, number_of
+from .options import Seed, generator, means_over_topics, statistic, weights_of
 from .sample_size import ROUNDING
 
 if TYPE_CHECKING:
@@ -147,7 +146,6 @@ def confidence_intervals(
     )
 
 
-_FEWEST = 2
 _FEW = 20
 #: With fewer other topics, simulated intervals of a given lambda cover the mean in less than 93%.
 _FEWEST_OTHERS = 5
@@ -258,7 +256,7 @@ def prediction_powered(
         >>> found.tuning.round(2).tolist(), (found.equivalent_topics > 100).tolist()
         ([[0.59, 0.75]], [[True, True]])
     """
-    measures, labelled, model, runs = _paired(human, llm, 1 if baseline is None else _FEWEST)
+    measures, labelled, model, runs = _paired(human, llm, 1 if baseline is None else FEWEST)
     if baseline is not None:
         at = number_of(baseline, runs, "baseline")
         labelled, model = (np.delete(v - v[:, [at]], at, axis=1) for v in (labelled, model))

@@ -21,16 +21,14 @@ from ir_graded.errors import (
     short_repr,
 )
 
-from .options import Seed, check_options, generator
+from .options import LARGEST, Seed, check_options, generator
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 #: The smallest number of topics or systems that can be compared.
-_FEWEST = 2
-#: Sums, products and roundings of scores up to this size do not overflow.
-_LARGEST = 1e130
+FEWEST = 2
 #: Number of decimals of means and differences; further decimals are rounding errors.
 DECIMALS = 12
 #: Names of columns that hold the topics, in any case and with any separator between words.
@@ -40,8 +38,6 @@ _TOPIC_COLUMNS = frozenset(
 #: Names of an unnamed first column, as pandas writes and reads it; it also holds the topics.
 _UNNAMED = ("", "unnamed: 0")
 _SET_INDEX = "make the column of the topics the index of the table, or name the index if it holds them"
-#: Kinds of numpy types that may hold numbers; objects and text are checked one by one.
-_KINDS = "biufOUS"
 #: Columns of frames with a row per score, by their names in ``Scores.to_frame``, in PyTerrier and in
 #: ir_measures.
 _COLUMNS = {
@@ -62,7 +58,7 @@ class ScoreMatrix:
 
     @classmethod
     def of(
-        cls, scores: Any, name: str = "scores", fewest_runs: int = _FEWEST, advice: str = _SET_INDEX
+        cls, scores: Any, name: str = "scores", fewest_runs: int = FEWEST, advice: str = _SET_INDEX
     ) -> ScoreMatrix:
         """Create a matrix from a topics x systems DataFrame or array-like, or from Scores of one measure.
 
@@ -87,7 +83,7 @@ class ScoreMatrix:
                 f"{name}: expected the matrix of one measure, found the scores of all: "
                 f"{', '.join(scores.names)}; give scores.matrix({scores.names[0]!r})"
             )
-        table, suspects = _with_topic_index(_pandas_or_same(scores), name, advice)
+        table, suspects = _with_topic_index(scores, name, advice)
         cells = as_cells(table, name, "a topics x systems matrix of numbers", dimensions=2)
         named = hasattr(table, "index") and hasattr(table, "columns")
         topics = tuple(table.index if named else range(cells.shape[0]))
@@ -109,7 +105,7 @@ class ScoreMatrix:
         topics: tuple[Hashable, ...],
         runs: tuple[Hashable, ...],
         name: str,
-        fewest_runs: int = _FEWEST,
+        fewest_runs: int = FEWEST,
     ) -> ScoreMatrix:
         """Create a matrix from cells, a row per topic and a column per system. Raises errors as ``of``."""
         _check_names("topic", topics, name)
@@ -119,7 +115,7 @@ class ScoreMatrix:
             return f"{name}: topic {topics[topic]!r}, system {runs[run]!r}: the score"
 
         try:
-            values = as_finite(cells, describe, _LARGEST)
+            values = as_finite(cells, describe, LARGEST)
         except InputError as error:
             import pandas as pd
 
@@ -145,21 +141,17 @@ def _in_order(topics: Sequence[Hashable]) -> list[int]:
     return sorted(range(len(names)), key=lambda at: (len(names[at]) if by_number else 0, names[at]))
 
 
-def _pandas_or_same(scores: Any) -> Any:
-    """Convert a table of Polars or Arrow to pandas; return anything else unchanged."""
-    if hasattr(scores, "column_names") and hasattr(scores, "to_pandas"):
-        return scores.to_pandas()
-    if hasattr(scores, "to_numpy") and hasattr(scores, "columns") and not hasattr(scores, "index"):
-        import pandas as pd
-
-        return pd.DataFrame(scores.to_numpy(), columns=list(scores.columns))
-    return scores
-
-
 def _with_topic_index(table: Any, name: str, advice: str) -> tuple[Any, set[Hashable]]:
-    """Return a table with the topics as its index, and the columns that must not look like ids."""
+    """Return a table with the topics as its index, and the columns that must not look like ids.
+
+    Tables of Polars and Arrow become those of pandas; anything else has no columns.
+    """
     import pandas as pd
 
+    if hasattr(table, "column_names") and hasattr(table, "to_pandas"):
+        table = table.to_pandas()
+    elif hasattr(table, "to_numpy") and hasattr(table, "columns") and not hasattr(table, "index"):
+        table = pd.DataFrame(table.to_numpy(), columns=list(table.columns))
     if not isinstance(table, pd.DataFrame):
         return table, set()
     places = [place for place, column in enumerate(table.columns) if _is_topic_name(column, place)]
@@ -200,7 +192,7 @@ def _is_topic_name(column: Hashable, place: int) -> bool:
     return unnamed or "".join(filter(str.isalnum, column)).lower() in _TOPIC_COLUMNS
 
 
-def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int = _FEWEST) -> None:
+def _check_names(kind: str, names: tuple[Hashable, ...], name: str, fewest: int = FEWEST) -> None:
     if len(names) < fewest:
         raise InputError(
             f"{name}: at least {fewest} {kind}{'s' * (fewest > 1)} are needed, found {len(names)}"
@@ -228,7 +220,8 @@ def as_cells(given: Any, name: str, expected: str, dimensions: int) -> np.ndarra
         raise InputError(f"{name}: expected {expected}") from None
     if cells.ndim != dimensions:
         raise InputError(f"{name}: expected {expected}, found {cells.ndim} dimensions")
-    if cells.dtype.kind not in _KINDS:
+    # Kinds that may hold numbers; objects and text are checked one by one.
+    if cells.dtype.kind not in "biufOUS":
         raise InputError(f"{name}: expected {expected}, found the type {cells.dtype}")
     return cells
 
@@ -279,12 +272,12 @@ def _positions(kind: str, own: tuple[Hashable, ...], wanted: tuple[Hashable, ...
     return [place[one] for one in wanted]
 
 
-def matrices_by_measure(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
+def matrices_by_measure(scores: Any, fewest_runs: int = FEWEST) -> dict[str, ScoreMatrix]:
     """Return the matrices of ``all_matrices`` without those that ``arithmetic`` leaves out."""
     return arithmetic(all_matrices(scores, fewest_runs), stacklevel=5)[0]
 
 
-def all_matrices(scores: Any, fewest_runs: int = _FEWEST) -> dict[str, ScoreMatrix]:
+def all_matrices(scores: Any, fewest_runs: int = FEWEST) -> dict[str, ScoreMatrix]:
     """Return one matrix per measure, over the same topics and systems in one order. Raises InputError."""
     if hasattr(scores, "matrix") and hasattr(scores, "names"):
         scores = {name: ScoreMatrix.of_measure(scores, name, fewest_runs) for name in scores.names}
@@ -443,6 +436,15 @@ def number_of(run: Any, runs: Sequence[Hashable], option: str) -> int:
         of_all = f" ({len(runs)} in total)" if len(runs) > MOST_IDS else ""
         raise ParameterError(f"{option}={short_repr(run)} must be one of {format_ids(runs)}{of_all}{hint}")
     return runs.index(run)
+
+
+def pairs_of(runs: Sequence[Hashable], baseline: Hashable | None) -> tuple[Ints, Ints]:
+    """Return the runs and the baseline of each, or both runs of all pairs. Raises ParameterError."""
+    if baseline is None:
+        return np.triu_indices(len(runs), 1)
+    at = number_of(baseline, runs, "baseline")
+    others = np.delete(np.arange(len(runs)), at)
+    return others, np.full_like(others, at)
 
 
 def means_of(matrix: ScoreMatrix) -> Floats:

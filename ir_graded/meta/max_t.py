@@ -7,17 +7,16 @@ the largest statistic of a replicate corrects for all of them at once (Westfall 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.meta.replicates import topic_counts
 
 from .matrix import DECIMALS
-from .replicates import TOLERANCE
+from .replicates import TOLERANCE, topic_counts
 
 #: Most numbers of an array of statistics, and of drawn topics: 32 and 8 MiB.
 _MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**20
@@ -327,20 +326,15 @@ class Tail:
 def count(problems: Sequence[tuple[Statistics, Sequence[Any]]], replicates: Replicates) -> None:
     """Add the statistics of all replicates, in blocks that fit in memory, to the tails of each problem."""
     rows = max(len(statistics.observed) for statistics, _ in problems)
+    most = max(_FEWEST_REPLICATES, _MOST_STATISTICS // rows)
+    block = max(1, min(replicates.n, _MOST_REPLICATES, most, _MOST_DRAWN // replicates.topics))
     # One array for all blocks: two at a time would not fit into 64 MiB.
-    space = np.empty(0)
-    for start, size in _blocks(replicates.n, rows, replicates.topics):
+    space = np.empty(rows * block)
+    for start in range(0, replicates.n, block):
+        size = min(block, replicates.n - start)
         drawn = replicates.draw(start, size)
-        space = space if space.size else np.empty(rows * size)
         for statistics, tails in problems:
             shape = len(statistics.observed), size
             found = statistics.of(drawn, space[: math.prod(shape)].reshape(shape))
             for tail in tails:
                 tail.add(found, replicates.exact)
-
-
-def _blocks(n: int, rows: int, topics: int) -> Iterator[tuple[int, int]]:
-    most = max(_FEWEST_REPLICATES, _MOST_STATISTICS // rows)
-    size = max(1, min(n, _MOST_REPLICATES, most, _MOST_DRAWN // topics))
-    for start in range(0, n, size):
-        yield start, min(size, n - start)

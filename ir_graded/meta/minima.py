@@ -11,10 +11,9 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.meta.options import ALL_TOPICS, means_over_topics, notes_on_weights, weights_of
 
 from .matrix import DECIMALS, all_matrices, arithmetic, check_arithmetic, reference_name
-from .options import Number, statistic
+from .options import ALL_TOPICS, Number, means_over_topics, notes_on_weights, statistic, weights_of
 
 _LOWEST = Number("a finite number", low_open=True, high_open=True)
 #: Verdicts of means below a minimum, with a test and alone.

@@ -33,8 +33,8 @@ Seed: TypeAlias = "int | np.random.Generator"
 
 #: Largest number of topics of a power or sample size; above it the expected width becomes inexact.
 MOST_TOPICS = 10**7
-#: Largest score, and therefore largest difference.
-_LARGEST = 1e130
+#: Largest score, and therefore largest difference: sums, products and roundings of scores do not overflow.
+LARGEST = 1e130
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ OPTIONS: dict[str, Number | _Rule] = {
     "alpha": _SHARE,
     "confidence": _SHARE,
     "depth": Number("None or a whole number >= 1 and < 2**63", 1, 2**63 - 1, whole=True, none=True),
-    "difference": Number(f"a finite number > 0, up to {_LARGEST:g}", 0, _LARGEST, low_open=True),
+    "difference": Number(f"a finite number > 0, up to {LARGEST:g}", 0, LARGEST, low_open=True),
     "fuzziness": Number("a number >= 0 and < 1", 0, 1, high_open=True),
     "max_rate": Number("a number in [0, 1]", 0, 1),
     "memory_mib": Number("a number > 0, or inf", 0, low_open=True),

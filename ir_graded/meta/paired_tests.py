@@ -15,7 +15,6 @@ import numpy as np
 from ir_graded._utils.later import extra
 from ir_graded._utils.threads import progress_bar
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.meta.replicates import permuted_rows, sign_flips, topic_counts
 
 from .max_t import (
     FEWEST_DIFFERENT,
@@ -39,6 +38,9 @@ from .replicates import (
     at_least,
     for_each_block,
     for_each_bootstrap_block,
+    permuted_rows,
+    sign_flips,
+    topic_counts,
 )
 
 

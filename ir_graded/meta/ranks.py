@@ -10,12 +10,11 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.meta.options import ALL_TOPICS
 
 from .differences import check_possible
 from .matrix import DECIMALS, best_first, matrices_by_measure, means_of, ranks_of, reference_name
 from .max_t import Comparisons, Statistics, Tail, count
-from .options import Seed, generator, statistic
+from .options import ALL_TOPICS, Seed, generator, statistic
 from .paired_tests import TESTS_OF_DIFFERENCES
 from .replicates import one_blas_thread
 
@@ -146,9 +145,8 @@ def ranks(
     draws = declared.replicates(given, replicates, generator(rng))
     with one_blas_thread():
         count([(statistics, [tail, best])], draws)
-    families = tail.p_of_families(draws.exact)
     better, worse = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
-    for run, (rows, p) in enumerate(families):
+    for run, (rows, p) in enumerate(tail.p_of_families(draws.exact)):
         found = rows[p < alpha]
         ahead = np.where(statistics.observed[found] > 0, first[found], second[found])
         behind = first[found] + second[found] - ahead

@@ -86,7 +86,11 @@ class WeightedSums:
     def differences(self, pairs: Pairs, space: Workspace) -> Floats:
         """Return sums of the differences of each pair, shape ``(pairs, replicates)``, in ``space.sums``."""
         found, rest = space.sums, space.scratch
-        for one, others, rows in pairs.by_first():
+        # The pairs of a first system are adjacent, and so are their second systems.
+        cuts = [0, *(np.flatnonzero(np.diff(pairs.first)) + 1).tolist(), len(pairs.first)]
+        for begin, end in pairwise(cuts):
+            one, second, rows = int(pairs.first[begin]), int(pairs.second[begin]), slice(begin, end)
+            others = slice(second, second + end - begin)
             np.subtract(self.coarse[one], self.coarse[others], out=found[rows])
             np.subtract(self.rest[one], self.rest[others], out=rest[rows])
             found[rows] += rest[rows]
@@ -104,13 +108,6 @@ class Pairs(Struct):
     def of(cls, systems: int) -> Pairs:
         """Return all pairs of a number of systems."""
         return cls(*(np.asarray(one, dtype=np.int64) for one in np.triu_indices(systems, 1)))
-
-    def by_first(self) -> Iterator[tuple[int, slice, slice]]:
-        """Yield each first system with the slices of its second systems and of its rows."""
-        cuts = [0, *(np.flatnonzero(np.diff(self.first)) + 1).tolist(), len(self.first)]
-        for begin, end in pairwise(cuts):
-            second = int(self.second[begin])
-            yield int(self.first[begin]), slice(second, second + end - begin), slice(begin, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +315,6 @@ class TooFewTopicsWarning(CoverageWarning):
 _COPIES = 8
 #: Number of values per array: few enough for the processor cache, enough to outweigh the overhead of calls.
 _VALUES = 2**18
-_SECONDS_BEFORE_BAR = 1.0
 
 
 def replicate_blocks(n_resamples: int, rows: int, memory_mib: float = 64) -> Iterator[int]:
@@ -330,7 +326,7 @@ def replicate_blocks(n_resamples: int, rows: int, memory_mib: float = 64) -> Ite
 
 def replicate_blocks_with_progress(n_resamples: int, rows: int, memory_mib: float) -> Iterator[int]:
     """Yield as ``replicate_blocks``, with a progress bar on a terminal if the work is long."""
-    options: dict[str, Any] = {"unit": "replicate", "unit_scale": True, "delay": _SECONDS_BEFORE_BAR}
+    options: dict[str, Any] = {"unit": "replicate", "unit_scale": True, "delay": 1.0}
     with progress_bar(progress=None, total=int(n_resamples), **options) as bar:
         for size in replicate_blocks(n_resamples, rows, memory_mib):
             yield size

@@ -15,7 +15,7 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
 
-from .matrix import ScoreMatrix, number_of
+from .matrix import FEWEST, ScoreMatrix, pairs_of
 from .options import MOST_TOPICS, check_choice, check_options, statistic
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MODELS = ("two-way", "one-way")
 _TESTS = ("t", "anova", "interval")
 _ALTERNATIVES = ("two-sided", "greater")
-_FEWEST = 2
 #: Power of the smallest detectable differences in tables.
 _POWER = 0.8
 #: SciPy's critical values fail below this level.
@@ -273,7 +272,7 @@ class Design:
 
     def smallest(self, difference: float) -> int:
         """Return the smallest sufficient number of topics."""
-        sizes = range(_FEWEST, MOST_TOPICS + 1)
+        sizes = range(FEWEST, MOST_TOPICS + 1)
         at = bisect_left(sizes, True, key=lambda topics: self.suffices(topics, difference))
         if at == len(sizes):
             raise ParameterError(
@@ -405,7 +404,7 @@ def topic_set_size(
         n_topics=number,
         difference=float(difference),
         value=chosen.value_at(number, difference),
-        value_below=chosen.value_at(number - 1, difference) if number > _FEWEST else math.nan,
+        value_below=chosen.value_at(number - 1, difference) if number > FEWEST else math.nan,
         approximation=chosen.approximation(difference),
         present=present,
         design=chosen,
@@ -535,11 +534,7 @@ def effect_sizes(scores: Any, baseline: Hashable | None = None, *, confidence: f
         0       0.325  1.466  1.061
     """
     matrix = ScoreMatrix.of(scores)
-    first, second = np.triu_indices(len(matrix.runs), 1)
-    if baseline is not None:
-        at = number_of(baseline, matrix.runs, "baseline")
-        first = np.delete(np.arange(len(matrix.runs)), at)
-        second = np.full_like(first, at)
+    first, second = pairs_of(matrix.runs, baseline)
     mean, sd = mean_and_sd(matrix.values.T, first, second)
     topics = len(matrix.topics)
     f, dz = topics - 1, mean / sd

@@ -12,19 +12,19 @@ from ir_graded._utils.results import Result
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import ParameterError
-from ir_graded.meta.replicates import (
-    disjoint_halves,
-    replicate_blocks_with_progress,
-    topic_count_pairs,
-    topic_counts,
-)
 from ir_graded.meta.significance import DiscriminativePower, discriminative_power
 
 from .correlation import RankCorrelations, rank_correlations
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
 from .options import OPTIONS, Seed, generator, statistic
 from .paired_tests import TESTS_OF_PAIRS as TESTS
-from .replicates import one_blas_thread
+from .replicates import (
+    disjoint_halves,
+    one_blas_thread,
+    replicate_blocks_with_progress,
+    topic_count_pairs,
+    topic_counts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,7 +245,7 @@ def swap(
     topics, systems = matrix.values.shape
     source = generator(rng)
     draw, drawn = (disjoint_halves, topics // 2) if resample == "disjoint" else (topic_count_pairs, topics)
-    counts = np.zeros((_BINS, 2), dtype=np.int64)
+    counts = np.zeros((_BINS, 2), dtype=np.int64)  # of each bin, without and with a swap
     with one_blas_thread():
         for size in replicate_blocks_with_progress(n_resamples, 2 * (topics + systems), memory_mib):
             # Means in units of 1e-12, as whole numbers: their differences are exact.
@@ -253,7 +253,12 @@ def swap(
                 np.rint(matrix.values.T @ sets / drawn * _UNIT) for sets in draw(source, topics, size)
             )
             for x in range(systems - 1):
-                counts += _count_by_bin(one[x] - one[x + 1 :], two[x] - two[x + 1 :])
+                difference = one[x] - one[x + 1 :]
+                swapped = difference * (two[x] - two[x + 1 :]) < 0
+                bins = np.abs(difference, out=difference)
+                bins /= _BIN_UNITS
+                code = 2 * np.minimum(bins, _BINS - 1, out=bins).astype(np.uint8) + swapped
+                counts += np.bincount(code.reshape(-1), minlength=2 * _BINS).reshape(_BINS, 2)
     observations, swaps = counts.sum(axis=1), counts[:, 1].copy()
     edges = np.arange(_BINS) / 100
     too_high = np.flatnonzero(_swap_rates(observations, swaps) > max_rate)
@@ -269,15 +274,6 @@ def swap(
         resample=resample,
         n_resamples=n_resamples,
     )
-
-
-def _count_by_bin(difference: Floats, again: Floats) -> Ints:
-    """Count the observations of each bin without and with a swap, shape ``(21, 2)``."""
-    swapped = difference * again < 0
-    bins = np.abs(difference, out=difference)
-    bins /= _BIN_UNITS
-    code = 2 * np.minimum(bins, _BINS - 1, out=bins).astype(np.uint8) + swapped
-    return np.bincount(code.reshape(-1), minlength=2 * _BINS).reshape(_BINS, 2).astype(np.int64, copy=False)
 
 
 def _swap_rates(observations: Ints, swaps: Ints) -> Floats:
