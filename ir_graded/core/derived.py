@@ -230,14 +230,10 @@ class IntentView(CountedDocuments):
         self.C = segments.ordinals(np.searchsorted(run.topic, run.topic))[row]
         self._level = intents.levels.values[run.level_index[row]]
         relevant = grades.relevant[intents.levels.level_index]
-        self._R = segments.count(intents.topic[intents.levels.topic[relevant]], self.levels.topics)
+        self.R = segments.count(intents.topic[intents.levels.topic[relevant]], self.levels.topics)
         documents = np.unique(intents.document[relevant])
         #: Number of documents of each topic that are relevant to at least one intent.
         self.documents: Ints = segments.count(self.levels.topic[documents], self.levels.topics)
-
-    @property
-    def R(self) -> Ints:
-        return self._R
 
     @property
     def columns(self) -> dict[str, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
@@ -189,32 +189,6 @@ class JudgedRun(Ranked):
             listed, rank=rows.rank[kept], n_retrieved=n_retrieved, ties=None, rows=None, again=again
         )
 
-    def ordered_in_ties(self, worth: Ints | Floats, *, best_first: bool) -> JudgedRun:
-        """Return the run with tied documents ordered by ``worth``; documents it lacks have the lowest."""
-        if self.ties is None:
-            return self
-        group = pair_key(self.topic, self.ties.first)
-        order = np.lexsort((-worth, group))
-        above = np.empty_like(order)
-        above[order] = segments.ordinals(np.searchsorted(group, group)) - 1
-        rank = self.ties.first + (above if best_first else self.ties.tied - 1 - above)
-        return replace(self, rank=rank)[np.argsort(pair_key(self.topic, rank))]
-
-    def tied_topics(self, topics: int) -> Bools:
-        """Return whether each topic has a document here that ties with another one of the run."""
-        if self.ties is None:
-            return np.zeros(topics, dtype=np.bool_)
-        return segments.count(self.topic[self.ties.tied > 1], topics) > 0
-
-    def by_tie_group(self, judged: Bools, topics: int, *, condensed: bool) -> JudgedRun:
-        """Return the run with only the topics that have ties; documents are at the first rank of their group.
-
-        With ``condensed``, only documents whose level counts as ``judged`` are in the list.
-        """
-        wanted = self.tied_topics(topics)[self.topic]
-        run = self[wanted].condensed(judged[wanted], topics) if condensed else self[wanted]
-        return replace(run, rank=run.tie_groups.first, ties=run.tie_groups)
-
     def condensed(self, judged: Bools, topics: int) -> JudgedRun:
         """Return the run with only ``judged`` documents; ranks and ties are those of the condensed list."""
         run = self[judged]
@@ -225,12 +199,6 @@ class JudgedRun(Ranked):
             begin, end = np.searchsorted(group, group), np.searchsorted(group, group, side="right")
             ties = TieGroups(begin - start + 1, end - begin)
         return replace(run, rank=segments.ordinals(start), ties=ties)
-
-    def condensed_rank(self, judged: Bools, topics: int) -> Ints:
-        """Return ranks in the condensed list: those without others than ``judged`` documents."""
-        above = np.concatenate(([0], np.cumsum(judged, dtype=np.int64)))
-        start = segments.starts(self.topic, topics)
-        return np.asarray(above[1:] - above[start[self.topic]])
 
 
 class CountedDocuments:
@@ -247,11 +215,13 @@ class CountedDocuments:
         C: number of counted documents down to and including each one.
         kind, verb: name of the counted documents in explanations, and that of their state.
         countable: whether ``R`` is a number of such documents.
+        R: number of documents of each topic that count if retrieved, shape ``(topics,)``.
     """
 
     kind: str = "relevant documents"
     verb: str = " retrieved"
     countable: bool = True
+    R: Ints
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:
         """Select the hits for which ``counts`` is true; ``n`` is the rank of each hit."""
@@ -268,11 +238,6 @@ class CountedDocuments:
     def _chosen(self, values: Ints) -> Ints:
         """Return the values of the documents among those of all hits, without a copy of all."""
         return values if self._all else values[self._rows]
-
-    @property
-    def R(self) -> Ints:
-        """Number of documents of each topic that count if retrieved, shape ``(topics,)``."""
-        raise NotImplementedError  # pragma: no cover
 
     @property
     def rank_in_run(self) -> Ints | None:
@@ -303,13 +268,10 @@ class CountedDocuments:
         """Number of documents per topic that count, including those below the cutoff."""
         return segments.count(self.hits.topic[self._counts], self.levels.topics)
 
-    def sum_by_topic(self, values: Floats) -> Floats:
-        """Return the sum over the documents of each topic, shape ``(topics,)``."""
-        return self._totals.of(values)
-
     @cached_property
-    def _totals(self) -> segments.Totals:
-        return segments.Totals(self.topic, self.levels.topics)
+    def sum_by_topic(self) -> Callable[[Floats], Floats]:
+        """Function that returns the sum of values over the documents of each topic, shape ``(topics,)``."""
+        return segments.Totals(self.topic, self.levels.topics).of
 
     def mean_shares(self, shares: Floats) -> Floats:
         """Return the mean shares of groups at ranks 1..n, for each document, shape ``(documents, groups)``.

@@ -74,10 +74,7 @@ class NuggetText:
         if parts and levels.highlights is not None:
             key = self.nugget * levels.topic.size + gold.article
             gold = Spans(key, gold.start, gold.stop).union()
-            nugget, article = (
-                gold.article // max(levels.topic.size, 1),
-                gold.article % max(levels.topic.size, 1),
-            )
+            nugget, article = np.divmod(gold.article, max(levels.topic.size, 1))
             gold = replace(gold, article=article)
             self.nugget, unit = np.unique(nugget, return_inverse=True)
             unit = unit.astype(np.int64)
@@ -127,9 +124,8 @@ def _gold(levels: Levels, rel: float) -> tuple[Spans, Ints, segments.Floats]:
 def _rows(levels: Levels, hits: JudgedRun, budget: Budget | None) -> tuple[PassageRows, Ints]:
     """Return the rows that are read, and their number of each topic."""
     if hits.rows is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        documents = PassageRows(nothing, nothing, nothing, hits.topic, hits.rank, _single(hits.document))
-        return documents, hits.n_retrieved
+        spans = _single(hits.document)
+        return replace(PassageRows.empty(), topic=hits.topic, rank=hits.rank, spans=spans), hits.n_retrieved
     rows = hits.rows.ordered().within(budget)
     sizes = RetrievedLengths(rows, levels.topics).sizes
     return rows if levels.highlights is not None else replace(rows, spans=_single(rows.spans.article)), sizes
@@ -162,9 +158,6 @@ class NuggetView(CountedDocuments):
         run = JudgedRun(topic[self.order], shown, np.zeros_like(shown), document, text.n_retrieved)
         counts: Bools = np.ones(shown.size, dtype=np.bool_)
         super().__init__(levels, run, counts, shown, None)
+        #: Number of listed nuggets of each topic, shape ``(topics,)``.
+        self.R = segments.count(topic, levels.topics)
         self.C = segments.cumulative_sum((shown > 0).astype(np.float64), self.start).astype(np.int64)
-
-    @property
-    def R(self) -> Ints:
-        """Number of listed nuggets of each topic, shape ``(topics,)``."""
-        return segments.count(self.levels.by_intent.topic, self.levels.topics)

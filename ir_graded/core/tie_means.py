@@ -89,13 +89,10 @@ class TiedDocuments(Generic[Counted]):
         """Whether each topic has a tied document here, shape ``(topics,)``."""
         return segments.count(self.topic[self.n > 1], self.view.levels.topics) > 0
 
-    def in_groups(self, value: Floats) -> Floats:
-        """Return the sum of a value over the documents of each group."""
-        return self._totals.of(value)
-
     @cached_property
-    def _totals(self) -> segments.Totals:
-        return segments.Totals(self.group, self.begin.size)
+    def in_groups(self) -> Callable[[Floats], Floats]:
+        """Function that returns the sum of a value over the documents of each group."""
+        return segments.Totals(self.group, self.begin.size).of
 
     def above(self, value: Floats) -> Floats:
         """Return the sum of a value over the documents above each group in its topic."""
@@ -370,13 +367,10 @@ class _Places:
         """Return the factor at each rank t + j."""
         return factor(self._t[self.owner] + self.place, self._topic[self.owner])
 
-    def sum(self, values: Floats) -> Floats:
-        """Return the sum over the places of each owner."""
-        return self._totals.of(values)
-
     @cached_property
-    def _totals(self) -> segments.Totals:
-        return segments.Totals(self.owner, self.begin.size)
+    def sum(self) -> Callable[[Floats], Floats]:
+        """Function that returns the sum of values over the places of each owner."""
+        return segments.Totals(self.owner, self.begin.size).of
 
 
 class _Classes:

@@ -61,7 +61,8 @@ class ArticleView(CountedDocuments):
         articles = levels.topic.size
         highlighted = relevant_spans.union_length(articles)
         super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
-        self._R = segments.count(levels.topic[highlighted > 0], levels.topics)
+        #: Number of articles with relevance of each topic (Numrel), shape ``(topics,)``.
+        self.R = segments.count(levels.topic[highlighted > 0], levels.topics)
         retrieved = retrieved_spans.union_length(articles)
         union = Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
         self._overlap, self._lengths = highlighted + retrieved - union, (retrieved, highlighted)
@@ -71,11 +72,6 @@ class ArticleView(CountedDocuments):
     def _f_score(self, article: Ints) -> Floats:
         retrieved, highlighted = self._lengths
         return f_score(self._overlap[article], retrieved[article], highlighted[article], self._beta)
-
-    @property
-    def R(self) -> Ints:
-        """Number of articles with relevance of each topic (Numrel), shape ``(topics,)``."""
-        return self._R
 
     @property
     def worth(self) -> Floats:
@@ -110,15 +106,12 @@ class PassageView(CountedDocuments):
         )
         super().__init__(levels, hits, np.ones(at.size, dtype=np.bool_), hits.rank, cutoff)
         self.all = found
+        #: Number of highlighted characters of each topic, shape ``(topics,)``.
+        self.R = found.total
         self.at: Ints = (at := at[self._rows])
         self.found: Ints = found.first[at]
         self.each: Ints = found.each[at]
         self.rows: PassageRows = rows[at]
-
-    @property
-    def R(self) -> Ints:
-        """Number of highlighted characters of each topic, shape ``(topics,)``."""
-        return self.all.total
 
     @property
     def found_down_to(self) -> Ints:
@@ -153,15 +146,6 @@ def highlighted_text(levels: Levels, rel: float, *, official: bool = False) -> S
     return levels.kept(("highlighted", rel, official), highlights.spans[wanted].union)
 
 
-def found_text(
-    levels: Levels, hits: JudgedRun, rel: float, *, official: bool = False, budget: Budget | None = None
-) -> Found:
-    """Find the text that spans of level >= ``rel`` highlight in the rows of a run, within a budget."""
-    rows = (hits.rows or PassageRows.empty()).within(budget)
-    highlighted = highlighted_text(levels, rel, official=official)
-    return Found.of(rows, highlighted, levels.topic, levels.topics)
-
-
 @dataclass(frozen=True)
 class Cut:
     """Part of a ranking that a measure looks at. Measures with equal cuts share a view."""
@@ -182,7 +166,9 @@ class View(CountedDocuments, Keeps):
     def __init__(self, levels: Levels, hits: JudgedRun, cut: Cut) -> None:
         n = hits.rank
         if cut.judged_only:
-            n = hits.condensed_rank((levels.values >= 0)[hits.level_index], levels.topics)
+            judged = (levels.values >= 0)[hits.level_index]
+            above = np.concatenate(([0], np.cumsum(judged, dtype=np.int64)))
+            n = above[1:] - above[segments.starts(hits.topic, levels.topics)[hits.topic]]
         super().__init__(levels, hits, (levels.values >= cut.rel)[hits.level_index], n, cut.cutoff)
         self.cut = cut
         self.level_index: Ints = self._chosen(hits.level_index)
@@ -369,17 +355,24 @@ class Views(Keeps):
         """
 
         def find() -> Found:
-            return found_text(self.levels, self.hits, rel, official=official, budget=budget)
+            rows = (self.hits.rows or PassageRows.empty()).within(budget)
+            highlighted = highlighted_text(self.levels, rel, official=official)
+            return Found.of(rows, highlighted, self.levels.topic, self.levels.topics)
 
         key = rel, official, budget
         found = self.kept(("text", *key), find)
         return self.kept(("passages", cutoff, *key), lambda: PassageView(self.levels, found, cutoff))
 
     def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
-        """Return the run with tied documents in the order of these views."""
-        if self._ties == "doc_id":
+        """Return the run with tied documents in the order of these views, the others by ``worth``."""
+        if self._ties == "doc_id" or hits.ties is None:
             return hits
-        return hits.ordered_in_ties(worth, best_first=self._ties == "optimistic")
+        group = segments.pair_key(hits.topic, hits.ties.first)
+        order = np.lexsort((-worth, group))
+        above = np.empty_like(order)
+        above[order] = segments.ordinals(np.searchsorted(group, group)) - 1
+        rank = hits.ties.first + (above if self._ties == "optimistic" else hits.ties.tied - 1 - above)
+        return replace(hits, rank=rank)[np.argsort(segments.pair_key(hits.topic, rank))]
 
     def ordered(self, ties: str) -> Views:
         """Return the views of the run with tied documents in another order: 'optimistic' or 'pessimistic'."""
@@ -388,7 +381,10 @@ class Views(Keeps):
     @cached_property
     def tied_topics(self) -> Bools:
         """Whether each topic has a tied document that counts for some measure, shape ``(topics,)``."""
-        return self.hits.tied_topics(self.levels.topics)
+        ties, topics = self.hits.ties, self.levels.topics
+        if ties is None:
+            return np.zeros(topics, dtype=np.bool_)
+        return segments.count(self.hits.topic[ties.tied > 1], topics) > 0
 
     def tied(self, cut: Cut) -> TiedDocuments[View]:
         """Return the documents of a cut by tie group, in the topics that have ties."""
@@ -409,5 +405,11 @@ class Views(Keeps):
         return self.kept(("tied articles", rel, beta, cutoff), make)
 
     def _by_tie_group(self, *, condensed: bool) -> JudgedRun:
-        judged = (self.levels.values >= 0)[self.hits.level_index]
-        return self.hits.by_tie_group(judged, self.levels.topics, condensed=condensed)
+        """Return the run with only the topics that have ties; documents are at the first rank of their group.
+
+        With ``condensed``, only documents with a level >= 0 are in the list.
+        """
+        run = self.hits[self.tied_topics[self.hits.topic]]
+        if condensed:
+            run = run.condensed((self.levels.values >= 0)[run.level_index], self.levels.topics)
+        return replace(run, rank=run.tie_groups.first, ties=run.tie_groups)

@@ -192,11 +192,7 @@ class _Documents(CountedDocuments):
     def __init__(self, view: derived.IntentView) -> None:
         run = view.hits[np.flatnonzero(np.diff(pair_key(view.hits.topic, view.hits.rank), prepend=-1))]
         super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
-        self._R = view.documents
-
-    @property
-    def R(self) -> Ints:
-        return self._R
+        self.R = view.documents
 
 
 def _key(view: CountedDocuments) -> Ints:

@@ -6,6 +6,7 @@ import pytest
 from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.levels import Levels
 from ir_graded.core.passages import Spans
+from ir_graded.core.views import Cut, View
 
 
 def ints(*values):
@@ -145,6 +146,7 @@ def test_a_single_part_is_the_run_and_none_is_an_empty_one():
     ],
 )
 def test_the_rank_in_the_condensed_list_counts_judged_documents_only(judged, expected):
-    levels = levels_of([[1, 1], [], [1, 1, 1]])
+    level = [1 if one else -1 for one in judged]
+    levels = levels_of([level[:2], [], level[2:]])
     hits = of(levels, range(5), [3, 8, 1, 5, 9], [9, 0, 9])
-    assert hits.condensed_rank(np.array(judged), 3).tolist() == expected
+    assert View(levels, hits, Cut(-np.inf, judged_only=True)).n.tolist() == expected
