@@ -268,7 +268,6 @@ add_short_name(iRBU, "niRBU", norm="ideal")
 nERR = register(_nERR())
 
 
-_PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.95, above=0, below=1)
 _RESIDUAL = Flag("metrics have a field residual: how much judging every document could raise the score")
 _BASE = Number("base of the logarithm; ranks up to it are not discounted", default=2, above=1)
 
@@ -339,7 +338,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
     LACKS = {"ideal": "the user may go on below the last relevant document"}
     SUPPORTED_PARAMS = {
         **ScaledMeasure.SUPPORTED_PARAMS,
-        "p": _PERSISTENCE,
+        "p": Number("persistence: probability of going on to the next rank", default=0.95, above=0, below=1),
         "norm": IDEAL_NORM,
         "residual": _RESIDUAL,
     }

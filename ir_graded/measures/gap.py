@@ -83,7 +83,13 @@ class Thresholds:
         fractional = (levels.values != np.floor(levels.values))[levels.level_index]
         whole = segments.count(levels.topic[fractional], levels.topics)[topic] == 0
         by_level = segments.cumulative_sum(levels.table(weights)[key % factor], start[topic])
-        up_to = np.where(whole, _sum_of_whole_thresholds(level, weights), by_level)
+        # Of whole levels, w_j is added over all j = 1..level, with w_j = j for j that are not in ``weights``.
+        named = [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
+        thresholds = np.array(named, dtype=np.float64).reshape(-1, 2)
+        sums = np.concatenate((np.zeros((1, 2)), np.cumsum(thresholds, axis=0)))
+        by_default, as_named = sums[np.searchsorted(thresholds[:, 0], level, side="right")].T
+        # Add whole numbers separately from the weights, since small weights would be lost in the sum.
+        up_to = np.where(whole, level * (level + 1) / 2 - by_default + as_named, by_level)
         weight = np.diff(up_to, prepend=0.0)
         at_start = start[topic] == np.arange(topic.size)
         weight[at_start] = up_to[at_start]
@@ -92,16 +98,6 @@ class Thresholds:
     def position(self, topic: Ints, level_index: Ints) -> Ints:
         """Return the position of the threshold at the level of each document."""
         return np.searchsorted(self.key, topic * self.levels + level_index).astype(np.int64)
-
-
-def _sum_of_whole_thresholds(level: Floats, weights: Overrides) -> Floats:
-    """Return the sum of w_j over j = 1..level, with w_j = j for j that are not in ``weights``."""
-    whole = [(j, w) for j, w in weights if j >= 1 and float(j).is_integer()]
-    named = np.array(whole, dtype=np.float64).reshape(-1, 2)
-    thresholds, sums = named[:, 0], np.concatenate((np.zeros((1, 2)), np.cumsum(named, axis=0)))
-    by_default, as_named = sums[np.searchsorted(thresholds, level, side="right")].T
-    # Add whole numbers separately from the weights, since small weights would be lost in the sum.
-    return np.asarray(level * (level + 1) / 2 - by_default + as_named)
 
 
 class _GAP(StopUtility):

@@ -14,15 +14,15 @@ from ir_graded.core import derived, segments
 from ir_graded.core.facets import INTENT
 from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints, pair_key
-from ir_graded.core.tie_means import SEEN
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
 
 from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
+from .classic.precision import Success
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q
 from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_ORDER, MEAN_TIES, REL, TIES, Number
-from .stopping import first, safe_divide
+from .stopping import safe_divide
 
 __all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plus_Q", "P_plus_Q_sharp"]
 
@@ -37,7 +37,7 @@ def _score(scorer: Scorer, views: Views, ties: bool) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Found(Scorer):
+class _Found(Success):
     """Scorer that gives 1 to a list with a relevant document within the cutoff (a covered intent), else 0."""
 
     cutoff: int | None
@@ -50,14 +50,6 @@ class _Found(Scorer):
     @property
     def ties(self) -> str:
         return self.order
-
-    def contributions(self, views: Views) -> Contributions:
-        view = views[self.cut]
-        return Contributions(view, first(view))
-
-    def expected_contributions(self, views: Views) -> TiedContributions:
-        tied = views.tied(self.cut)
-        return TiedContributions(tied, tied.first(SEEN))
 
 
 class IntentMeasure(GradedMeasure):

@@ -37,7 +37,6 @@ THRESHOLD = Number("share of a gold row that must be read to cover its nugget", 
 SPANS = Choice(
     "gold rows of a nugget: 'any' of them covers it, or 'all' are its parts", ("any", "all"), default="any"
 )
-PARTIAL = Flag("count the share of a nugget that is read, instead of 1 from the threshold on")
 
 
 class NuggetMeasure(CharacterMeasure):
@@ -67,6 +66,11 @@ class NuggetMeasure(CharacterMeasure):
             ("nuggets", rel, parts, budget),
             lambda: NuggetText(views.levels, views.hits, rel, parts=parts, budget=budget),
         )
+
+    def share(self, views: Views) -> Floats:
+        """Return the share of each unit that is read, down to the cutoff if the measure has one."""
+        text = self.text(views)
+        return np.asarray(text.found(self.optional("cutoff")) / text.length)
 
     def covered(self, views: Views) -> tuple[Ints, Ints]:
         """Return rank and position in the text read at which each unit is covered."""
@@ -170,7 +174,7 @@ class _NuggetR(NuggetMeasure):
         "importance": WEIGHTS,
         "threshold": THRESHOLD,
         "spans": SPANS,
-        "partial": PARTIAL,
+        "partial": Flag("count the share of a nugget that is read, instead of 1 from the threshold on"),
         **BUDGETS,
     }
 
@@ -185,12 +189,8 @@ class _NuggetR(NuggetMeasure):
         if params.get("partial") and "threshold" in params:
             raise ParameterError(f"{self.NAME}: partial=True takes no threshold")
 
-    def _share(self, views: Views) -> Floats:
-        text = self.text(views)
-        return np.asarray(text.found(self.optional("cutoff")) / text.length)
-
     def contributions(self, views: Views) -> Contributions:
-        share, cutoff = self._share(views), self.optional("cutoff")
+        share, cutoff = self.share(views), self.optional("cutoff")
         text = self.text(views)
         if self["partial"]:
             rank, _ = text.reached(text.found(cutoff))
@@ -202,7 +202,7 @@ class _NuggetR(NuggetMeasure):
         return self.of_nuggets(views, share, rank, value, 1.0, "the weight")
 
     def columns(self, views: Views) -> dict[str, Floats]:
-        return self.nugget_columns(views, self._share(views))
+        return self.nugget_columns(views, self.share(views))
 
 
 class _U(NuggetMeasure):
@@ -272,17 +272,13 @@ class _U(NuggetMeasure):
     def doubt(self, levels: Levels) -> str:
         return super().doubt(levels) if self["of"] == "nuggets" else CharacterMeasure.doubt(self, levels)
 
-    def _nuggets(self, views: Views) -> Contributions:
-        rank, position = self.covered(views)
-        text, length = self.text(views), float(self["L"])
-        value = np.where(position < NEVER, np.maximum(length - position, 0.0), 0.0)
-        share = text.found(None) / text.length
-        return self.of_nuggets(views, share, rank, value, length, "the weight times L")
-
     def contributions(self, views: Views) -> Contributions:
+        length = float(self["L"])
         if self["of"] == "nuggets":
-            return self._nuggets(views)
-        view, length = self.passages(views), float(self["L"])
+            rank, position = self.covered(views)
+            value = np.where(position < NEVER, np.maximum(length - position, 0.0), 0.0)
+            return self.of_nuggets(views, self.share(views), rank, value, length, "the weight times L")
+        view = self.passages(views)
         if self["of"] == "rows":
             end = view.all.lengths.down_to(view.n, view.topic)
             norm = np.full(views.levels.topics, length)
@@ -308,8 +304,7 @@ class _U(NuggetMeasure):
 
     def columns(self, views: Views) -> dict[str, Floats]:
         if self["of"] == "nuggets":
-            text = self.text(views)
-            return self.nugget_columns(views, np.asarray(text.found(None) / text.length))
+            return self.nugget_columns(views, self.share(views))
         gain = {"gain": self._gains(views)} if self["of"] == "rows" else {}
         return {**super().columns(views), **gain}
 

@@ -18,7 +18,7 @@ from contextlib import redirect_stdout
 from difflib import get_close_matches
 from functools import wraps
 from io import StringIO
-from typing import Any, TypeAlias
+from typing import Any
 
 import ir_measures
 from ir_measures.measures import Measure
@@ -136,8 +136,6 @@ _SIMILAR = 0.65
 _NAME = re.compile(r"\s*([^@(\[{\s]*)(.*)", re.DOTALL)
 #: Text in quotes, which may contain #.
 _QUOTED = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
-#: Names and values in their order.
-_Pairs: TypeAlias = list[tuple[Any, Any]]
 #: A name with the cutoff inside: recall_at_10, ndcg_cut_10, mrr_10.
 _NAME_AND_CUTOFF = re.compile(r"(.+?)(?:_at|_cut)?[._]([0-9]+(?:\.[0-9]+)?)", re.DOTALL)
 
@@ -259,7 +257,7 @@ def _graded_name(text: str) -> str | None:
 
 def _split_call(  # noqa: C901  # each check has its own message
     text: str, value: Callable[[ast.expr], Any]
-) -> tuple[str, _Pairs, Any]:
+) -> tuple[str, list[tuple[Any, Any]], Any]:
     """Split a measure string into name, arguments and cutoff. Raises _UnreadableError."""
     if "#" in _QUOTED.sub("", text):
         # Python would drop the rest of the line as a comment.
@@ -327,12 +325,12 @@ def _graded_value(node: ast.expr) -> Any:
     return _upstream_value(node)
 
 
-def _parameters(measure: Measure, args: _Pairs, at: Any) -> dict[Any, Any]:
+def _parameters(measure: Measure, args: list[tuple[Any, Any]], at: Any) -> dict[Any, Any]:
     """Return the parameters of a measure by name, including the value after the @."""
     return _unique_dict(args if at is None else [*args, (measure.AT_PARAM, at)])
 
 
-def _unique_dict(pairs: _Pairs) -> dict[Any, Any]:
+def _unique_dict(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
     """Return a dict of names and values. Raises _UnreadableError if a name appears twice."""
     values = dict(pairs)
     if len(values) < len(pairs):

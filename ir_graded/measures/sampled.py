@@ -286,18 +286,16 @@ class _infNDCG(SampledMeasure):
         N, n = (segments.count(some, strata.N.size)[stratum] for some in (of, of[pool.level >= 0]))
         return np.asarray(N / n)
 
-    def ideal(self, levels: Levels) -> Floats:
-        """Return DCG of the ideal list of each topic."""
-        gains, numbers = self.estimated(levels)
-        ends = np.cumsum(np.floor(np.round(numbers, _DIGITS) + 0.5).astype(np.int64), axis=1)
-        discounts = 1.0 / np.log2(np.arange(2.0, ends.max(initial=0) + 2.0))
-        total = np.concatenate(([0.0], np.cumsum(discounts)))
-        return np.asarray((gains * np.diff(total[ends], axis=1, prepend=0.0)).sum(axis=1))
-
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
         terms = self.weight(view) * self.graded(view).g / np.log2(view.n + 1.0)
-        return Contributions(view, terms, self.ideal(view.levels), "the estimated DCG of the ideal list")
+        gains, numbers = self.estimated(view.levels)
+        # The ideal list has the documents of each gain at the ranks down to the sum of the rounded numbers.
+        ends = np.cumsum(np.floor(np.round(numbers, _DIGITS) + 0.5).astype(np.int64), axis=1)
+        discounts = 1.0 / np.log2(np.arange(2.0, ends.max(initial=0) + 2.0))
+        total = np.concatenate(([0.0], np.cumsum(discounts)))
+        ideal = np.asarray((gains * np.diff(total[ends], axis=1, prepend=0.0)).sum(axis=1))
+        return Contributions(view, terms, ideal, "the estimated DCG of the ideal list")
 
     def columns(self, views: Views) -> dict[str, Floats]:
         view = views[self.cut]

@@ -20,8 +20,6 @@ CLASSICS: dict[str, type[Classic]] = {}
 
 #: Name of the divisor R in explanations.
 RELEVANT = "the relevant documents of the topic"
-# Ranks are numbers of 64 bits.
-_NATURALS_BELOW = 2**63
 
 
 class Classic(Scorer):
@@ -107,7 +105,7 @@ def register(measure: Measure) -> Callable[[Kind], Kind]:
 
 def is_natural(value: object) -> bool:
     """Return whether a value is a whole number >= 1 of 64 bits; True is not."""
-    return type(value) is int and 1 <= value < _NATURALS_BELOW
+    return type(value) is int and 1 <= value < 2**63
 
 
 def num_rel_ret(view: View) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import ir_measures
@@ -302,20 +301,15 @@ def overlap_weights(p: float, longest: Ints, depth: Ints) -> Floats:
     """Return the sum of p^(d-1)/d from each depth to the end of the longer list, 0 below that."""
     found = np.zeros(depth.size)
     lengths, row = np.unique(longest, return_inverse=True)
-    for first, rows in _parts(lengths):
+    first = 0
+    while first < lengths.size:
+        # The weights of a part are as many as its longest list, for each of its lists.
+        many = np.searchsorted(lengths[first:] * np.arange(1, lengths.size - first + 1), _CHUNK)
+        rows = lengths[first : first + max(1, int(many))]
         d = np.arange(1, int(rows[-1]) + 1)
         terms = np.where(d <= rows[:, None], p ** (d - 1.0) / d, 0.0)
         left = np.cumsum(terms[:, ::-1], axis=1, dtype=np.longdouble)[:, ::-1]
         mine = np.flatnonzero((row >= first) & (row < first + rows.size) & (depth <= longest))
         found[mine] = left[row[mine] - first, depth[mine] - 1]
+        first += rows.size
     return found
-
-
-def _parts(lengths: Ints) -> Iterator[tuple[int, Ints]]:
-    """Yield parts of ascending lengths of lists, each with the number of its first one."""
-    first = 0
-    while first < lengths.size:
-        # The weights of a part are as many as its longest list, for each of its lists.
-        many = np.searchsorted(lengths[first:] * np.arange(1, lengths.size - first + 1), _CHUNK)
-        yield first, (part := lengths[first : first + max(1, int(many))])
-        first += part.size

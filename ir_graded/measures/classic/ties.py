@@ -78,16 +78,12 @@ class TiedClassic(GradedMeasure):
     columns = _of_scorer("columns")
 
 
-_SOURCE = (
-    'Source: McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently in the '
-    'Presence of Tied Scores" (ECIR 2008).'
-)
-
-
 def _of(classic: type[Classic]) -> type[TiedClassic]:
     name = classic.MEASURE.NAME
     members = {
-        "__doc__": f"{name} with another order of documents with equal scores.\n\n{_SOURCE}",
+        "__doc__": f"{name} with another order of documents with equal scores.\n\n"
+        'Source: McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently in '
+        'the Presence of Tied Scores" (ECIR 2008).',
         "__module__": __name__,
         "CLASSIC": classic,
         "NAME": f"{name} with ties",
@@ -137,10 +133,7 @@ def with_ties(measure: Measure, ties: Any) -> Measure:
     Raises:
         ParameterError: ``ties`` is not a valid word, or the measure does not support it.
     """
-    check_word("ties", ties, f"{measure}: ")
-    return (
-        measure.with_ties(ties) if isinstance(measure, GradedMeasure) else _of_classic(measure, "ties", ties)
-    )
+    return _with(measure, "ties", ties)
 
 
 def takes_ranks(measure: Measure) -> bool:
@@ -157,13 +150,13 @@ def with_ranks(measure: Measure, ranks: Any) -> Measure:
     Raises:
         ParameterError: ``ranks`` is not a valid word, or the measure does not support it.
     """
-    check_word("ranks", ranks, f"{measure}: ")
+    return _with(measure, "ranks", ranks)
+
+
+def _with(measure: Measure, name: str, value: Any) -> Measure:
+    check_word(name, value, f"{measure}: ")
     if isinstance(measure, GradedMeasure):
-        return measure.with_ranks(ranks)
-    return _of_classic(measure, "ranks", ranks)
-
-
-def _of_classic(measure: Measure, name: str, value: str) -> Measure:
+        return measure.with_ties(value) if name == "ties" else measure.with_ranks(value)
     check_rel_of_rbp(measure)
     classic = CLASSICS.get(measure.NAME)
     if classic is None or type(measure) is not type(classic.MEASURE):
@@ -190,5 +183,5 @@ def separate_ties(measure: Measure) -> Measure:
     if further:
         return tied(**params, **order)
     for name, value in order.items():
-        plain = with_ties(plain, value) if name == "ties" else with_ranks(plain, value)
+        plain = _with(plain, name, value)
     return plain
