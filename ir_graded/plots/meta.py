@@ -51,7 +51,11 @@ def asl_curve(results: Results, ax: Axes | None = None) -> Figure:
             curve = np.asarray(result.curve, dtype=np.float64).reshape(-1)
             begin = int(np.count_nonzero(curve > top))
             end = max(begin + 1, int(np.count_nonzero(curve > 0)))
-            markers = _marker_positions(begin, min(end, len(curve)), number / len(results))
+            stop = min(end, len(curve))
+            # A few markers from begin to stop, those of each measure shifted by a share of their distance.
+            step = (stop - begin) / _MARKERS_PER_LINE
+            shifted = [begin + (at + number / len(results)) * step for at in range(_MARKERS_PER_LINE)]
+            markers = sorted({min(stop - 1, int(at)) for at in shifted})
             axes.plot(np.arange(1, len(curve) + 1), curve, markevery=markers, **line)
     return style.figure_of(axes)
 
@@ -193,12 +197,6 @@ def _draw_reference_lines(axes: Axes, heights: Iterable[float]) -> None:
         axes.axhline(height, **style.REFERENCE_LINE)
 
 
-def _marker_positions(start: int, stop: int, phase: float) -> list[int]:
-    """Return the positions of a few markers from start to stop, shifted by a share of their distance."""
-    step = (stop - start) / _MARKERS_PER_LINE
-    return sorted({min(stop - 1, int(start + (at + phase) * step)) for at in range(_MARKERS_PER_LINE)})
-
-
 def _draw_colour_bar(axes: Axes, image: Any, label: str) -> None:
     bar = style.figure_of(axes).colorbar(image, ax=axes, shrink=0.8, pad=0.03, label=label)
     bar.outline.set_visible(False)
@@ -269,31 +267,26 @@ def means_scatter(
         figure = style.new_figure(style.PAGE_WIDTH, rows * style.HEIGHT)
         every = figure.subplots(rows, columns, squeeze=False).ravel()
         for panel, name, one, two, tau in zip(every, measures, a, b, taus, strict=False):
-            _scatter(panel, one, two, runs)
+            # The order of equal means does not matter: only moves are named.
+            moves = (-two).argsort(kind="stable").argsort() - (-one).argsort(kind="stable").argsort()
+            named = [at for at in np.argsort(-np.abs(moves), kind="stable")[:_NAMED].tolist() if moves[at]]
+            ends = [min(one.min(), two.min()), max(one.max(), two.max())]
+            panel.plot(ends, ends, **style.REFERENCE_LINE)
+            panel.plot(one, two, linestyle="", marker="o", markersize=3, color=style.COLOURS[0], alpha=0.7)
+            panel.plot(one[named], two[named], linestyle="", marker="s", markersize=4, color=style.COLOURS[1])
+            # In the corner, where there are no points, in the order of their heights.
+            for place, at in enumerate(sorted(named, key=lambda at: two[at])):
+                panel.annotate(
+                    f"{style.label(runs[at], 18)} ({-moves[at]:+d})",
+                    (one[at], two[at]),
+                    xytext=(0.99, 0.04 + 0.08 * place),
+                    textcoords="axes fraction",
+                    ha="right",
+                    fontsize="x-small",
+                    arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "relpos": (0, 0.5)},
+                )
+            panel.set(xlabel="mean under a", ylabel="mean under b")
             panel.set_title(f"{style.label(name)}: tau-b {tau:.2f}")
         for panel in every[len(measures) :]:
             panel.set_visible(False)
     return figure
-
-
-def _scatter(axes: Any, a: Floats, b: Floats, runs: Sequence[object]) -> None:
-    """Draw the means of one measure, with the names of the runs that move most."""
-    # The order of equal means does not matter: only moves are named.
-    moves = (-b).argsort(kind="stable").argsort() - (-a).argsort(kind="stable").argsort()
-    named = [at for at in np.argsort(-np.abs(moves), kind="stable")[:_NAMED].tolist() if moves[at]]
-    ends = [min(a.min(), b.min()), max(a.max(), b.max())]
-    axes.plot(ends, ends, **style.REFERENCE_LINE)
-    axes.plot(a, b, linestyle="", marker="o", markersize=3, color=style.COLOURS[0], alpha=0.7)
-    axes.plot(a[named], b[named], linestyle="", marker="s", markersize=4, color=style.COLOURS[1])
-    # In the corner, where there are no points, in the order of their heights.
-    for place, at in enumerate(sorted(named, key=lambda at: b[at])):
-        axes.annotate(
-            f"{style.label(runs[at], 18)} ({-moves[at]:+d})",
-            (a[at], b[at]),
-            xytext=(0.99, 0.04 + 0.08 * place),
-            textcoords="axes fraction",
-            ha="right",
-            fontsize="x-small",
-            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.5, "relpos": (0, 0.5)},
-        )
-    axes.set(xlabel="mean under a", ylabel="mean under b")

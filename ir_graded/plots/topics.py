@@ -11,7 +11,6 @@ import numpy as np
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
 from ir_graded.plots import style
-from ir_graded.plots.style import PAGE_WIDTH, check_axes, figure_of, matplotlib
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure, RankingPair, Topic
@@ -145,7 +144,6 @@ def _of_one_topic(explanations: Topic | Iterable[Topic], measure: str, column: s
 _RAMP = ((0xE6, 0xE8, 0xEC), (0x4F, 0xA5, 0x99), (0x06, 0x45, 0x3F))
 _ROW_HEIGHT = 0.17
 _MARGIN = 1.0  # of title and axis, in inches
-_PATCH = {"facecolor": "white", "linewidth": 0, "pad": 0.5}
 #: Inner and outer side of the squares of the second list.
 _INNER, _OUTER = 0.75, 1.0
 
@@ -216,7 +214,7 @@ def rankings(pair: RankingPair, measure: int = 0, ax: Axes | None = None) -> Fig
                     va="center",
                     color="0.4",
                     fontsize="x-small",
-                    bbox=_PATCH,
+                    bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5},
                 )
         for row in np.flatnonzero(
             (pair.run == 0) & (pair.other_rank > 0) & (pair.other_rank <= pair.depth)
@@ -267,13 +265,13 @@ _STYLES = {
 
 def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = None) -> Figure:
     """Draw the strip with matplotlib, into rectilinear axes."""
-    matplotlib()
+    style.matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     if ax is None:
-        ax = Figure(figsize=(PAGE_WIDTH, _HEIGHT), layout="constrained").subplots()
-    check_axes(ax)
+        ax = Figure(figsize=(style.PAGE_WIDTH, _HEIGHT), layout="constrained").subplots()
+    style.check_axes(ax)
     if ax.name != "rectilinear":
         raise ParameterError(f"ax={ax!r} must be rectilinear: a strip lies along its x axis")
     end = max(extent, 1)
@@ -300,7 +298,7 @@ def draw(lanes: Lanes, extent: int, title: tuple[str, str], ax: Axes | None = No
     ax.set_xlabel(_AXIS, fontsize="small")
     # Do not read ids as formulas.
     ax.set_title("\n".join(title).replace("$", r"\$"), fontsize="small", usetex=False, wrap=True)
-    return figure_of(ax)
+    return style.figure_of(ax)
 
 
 def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) -> str:
@@ -324,7 +322,10 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
                 f'<rect x="{left + start / end * wide:.2f}" y="{y}" width="{width:.2f}" height="{high}" '
                 f'fill="{_STYLES[name][1]}"><title>{start:,} to {stop:,}</title></rect>'
             )
-    step = _tick_step(end, _max_ticks(wide, end))
+    most, power = _max_ticks(wide, end), 1
+    while end > 5 * power * most:
+        power *= 10
+    step = next(step for step in (power, 2 * power, 5 * power) if end <= step * most)
     for tick in range(0, end + 1, step):
         x = f"{left + tick / end * wide:.2f}"
         parts.append(f'<path d="M{x} 110v4" stroke="#222"/>')
@@ -336,11 +337,3 @@ def html(lanes: Lanes, extent: int, title: tuple[str, str], description: str) ->
 def _max_ticks(room: float, end: int) -> int:
     """Return the number of labelled intervals up to ``end`` that fit into ``room`` points."""
     return max(1, min(6, int(room / (5 * len(f"{end:,}") + 10))))
-
-
-def _tick_step(end: int, most: int) -> int:
-    """Return the smallest step of 1, 2, 5, 10, 20, ... with at most ``most`` ticks up to ``end``."""
-    power = 1
-    while end > 5 * power * most:
-        power *= 10
-    return next(step for step in (power, 2 * power, 5 * power) if end <= step * most)
