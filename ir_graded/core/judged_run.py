@@ -215,13 +215,11 @@ class CountedDocuments:
         C: number of counted documents down to and including each one.
         kind, verb: name of the counted documents in explanations, and that of their state.
         countable: whether ``R`` is a number of such documents.
-        R: number of documents of each topic that count if retrieved, shape ``(topics,)``.
     """
 
     kind: str = "relevant documents"
     verb: str = " retrieved"
     countable: bool = True
-    R: Ints
 
     def __init__(self, levels: Levels, hits: JudgedRun, counts: Bools, n: Ints, cutoff: int | None) -> None:
         """Select the hits for which ``counts`` is true; ``n`` is the rank of each hit."""
@@ -238,6 +236,11 @@ class CountedDocuments:
     def _chosen(self, values: Ints) -> Ints:
         """Return the values of the documents among those of all hits, without a copy of all."""
         return values if self._all else values[self._rows]
+
+    @cached_property
+    def R(self) -> Ints:
+        """Number of documents of each topic that count if retrieved, shape ``(topics,)``."""
+        raise NotImplementedError  # pragma: no cover
 
     @property
     def rank_in_run(self) -> Ints | None:

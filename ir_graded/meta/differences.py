@@ -334,10 +334,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     matrices, notes = arithmetic(all_matrices(scores))
     first = next(iter(matrices.values()))
     correction = correction or TESTS[test].correction
-    if correction == "max-t" and TESTS[test].statistics is None:
-        raise ParameterError(f"correction='max-t' needs replicates, and {test=} has none; use 'holm'")
-    if weights is not None and test == "wilcoxon":
-        raise ParameterError("test='wilcoxon' has no weights: it compares ranks; use 'randomisation' or 't'")
+    _check_fit(test, correction, weights)
     of_topic = weights_of(first.topics, weights)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
     kept = of_topic > 0
@@ -551,6 +548,14 @@ def _pairs(means: Floats, runs: tuple[Hashable, ...], baseline: Hashable | None)
     of_all = np.broadcast_to(means[:1], means.shape).round(DECIMALS)
     swapped = np.take_along_axis(of_all, second, 2) > np.take_along_axis(of_all, first, 2)
     return np.where(swapped, np.stack([second, first]), np.stack([first, second]))
+
+
+def _check_fit(test: str, correction: str, weights: Any) -> None:
+    """Raise ParameterError for options that do not go together."""
+    if correction == "max-t" and TESTS[test].statistics is None:
+        raise ParameterError(f"correction='max-t' needs replicates, and {test=} has none; use 'holm'")
+    if weights is not None and test == "wilcoxon":
+        raise ParameterError("test='wilcoxon' has no weights: it compares ranks; use 'randomisation' or 't'")
 
 
 def check_possible(  # the test and words for messages

@@ -89,7 +89,16 @@ class ScoreMatrix:
         topics = tuple(table.index if named else range(cells.shape[0]))
         runs = tuple(table.columns if named else range(cells.shape[1]))
         matrix = cls.checked(cells, topics, runs, name, fewest_runs)
-        _reject_id_columns(matrix, suspects, name, advice)
+        # Some of the suspects, but not every column, look like ids.
+        values = np.sort(matrix.values, axis=0)
+        distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
+        ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < EXACT_INTEGERS_BELOW)
+        wrong = [run for run, is_id in zip(runs, ids, strict=True) if is_id and run in suspects]
+        if wrong and not ids.all():
+            raise InputError(
+                f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, because it holds "
+                f"distinct whole numbers; {advice}"
+            )
         return matrix
 
     @classmethod
@@ -169,19 +178,6 @@ def _with_topic_index(table: Any, name: str, advice: str) -> tuple[Any, set[Hash
         raise InputError(f"{name}: the column {column!r} is named like topics but holds scores; {advice}")
     others = table.iloc[:, np.arange(len(table.columns)) != place]
     return others.set_axis(pd.Index(topics.tolist()), axis=0), set()
-
-
-def _reject_id_columns(matrix: ScoreMatrix, suspects: set[Hashable], name: str, advice: str) -> None:
-    """Raise InputError if some of these columns, but not every column, look like ids."""
-    values = np.sort(matrix.values, axis=0)
-    distinct = (values % 1 == 0).all(axis=0) & (np.diff(values, axis=0) > 0).all(axis=0)
-    ids = distinct & (values[0] >= 0) & (values[-1] > 1) & (values[-1] < EXACT_INTEGERS_BELOW)
-    wrong = [run for run, is_id in zip(matrix.runs, ids, strict=True) if is_id and run in suspects]
-    if wrong and not ids.all():
-        raise InputError(
-            f"{name}: the column {wrong[0]!r} counts as a system but looks like topics, because it holds "
-            f"distinct whole numbers; {advice}"
-        )
 
 
 def _is_topic_name(column: Hashable, place: int) -> bool:
