@@ -59,8 +59,8 @@ def _values(text, **parts):
     return {flag: (parts, value) for flag, _, value in (one.partition(" ") for one in text.split(" | "))}
 
 
-_SPANS = {"qrels": "spans.csv", "runs": "spans.run copy_spans.run", "saved": "spans.json"}
-_INTENTS = {"qrels": "intents.txt", "runs": "columns.run copy_columns.run", "saved": "intents.json"}
+_SPANS = {"qrels": "spans.csv", "runs": "spans.run other_spans.run", "saved": "spans.json"}
+_INTENTS = {"qrels": "intents.txt", "runs": "columns.run other_columns.run", "saved": "intents.json"}
 _GROUPS = '\'GFR(groups={"A":"RNOD"})@5\''
 #: Values of options that change the outcome of the usual arguments, or of those with other parts.
 _VALUES = {
@@ -223,7 +223,7 @@ def _json_lines(objects):
     return "".join(json.dumps(one) + "\n" for one in objects)
 
 
-def _texts():  # noqa: PLR0915  # one file after the other
+def _texts():  # one file after the other
     """Yield the names and texts of files; the runs have ties, unjudged documents, and one lacks a topic."""
     rng = random.Random(4)  # noqa: S311
     levels = {(topic, doc): rng.choice([0, 0, 1, 2, 3]) for topic in TOPICS for doc in "abcdefgh"}
@@ -259,11 +259,13 @@ def _texts():  # noqa: PLR0915  # one file after the other
     spans = [(t, d, 1, 10 * at, 12, "xyz"[at]) for t in TOPICS for d in "ab" for at in range(2)]
     head = "query_id,doc_id,relevance,start,length,iteration"
     yield "spans.csv", _csv(head, [*spans, (TOPICS[0], "c", 0, 0, 5, "z")])
-    rows = [(t, "Q0", d, 0, 9 - at, "tag_spans", 5 * at, 10) for t in TOPICS for at, d in enumerate("baaxb")]
-    ranked = [(t, d, 9 - at) for t in TOPICS for at, d in enumerate("bcda")]
-    for name in ("", "copy_"):
+    for name, docs, order in (("", "baaxb", "bcda"), ("other_", "xaabb", "adbc")):
+        rows = [(t, "Q0", d, 0, 9 - at, "tag_spans", 5 * at, 10) for t in TOPICS for at, d in enumerate(docs)]
         yield f"{name}spans.run", _lines(rows)
-        yield f"{name}columns.run", _run("columns", ranked)
+        yield (
+            f"{name}columns.run",
+            _run("columns", ((t, d, -at) for t in TOPICS for at, d in enumerate(order))),
+        )
     weighted = product(TOPICS, (("x", "okay"), ("y", "vital"), ("z", "okay")))
     yield "nuggets.csv", _csv("query_id,nugget,importance", ((t, *row) for t, row in weighted))
     yield "intents.txt", _lines((t, *pair, 1) for t in TOPICS for pair in ("xa", "xc", "yb", "yc"))
@@ -307,8 +309,8 @@ def _save_scores(folder):
 
     saved = write("saved", "Q AP", folder / "qrels.txt", "one two three")
     write("cut", "Q AP", folder / "qrels.txt", "one cut")
-    write("spans", "Q NuggetR@2", folder / "spans.csv", "spans copy_spans")
-    write("intents", "D-nDCG@2", folder / "intents.txt", "columns copy_columns")
+    write("spans", "Q NuggetR@2", folder / "spans.csv", "spans other_spans")
+    write("intents", "D-nDCG@2", folder / "intents.txt", "columns other_columns")
     groups = ir_graded.with_groups(folder / "qrels.txt", {"A": folder / "groups.txt"})
     write("groups", "GFR(groups={'A':'RNOD'})@5", groups, "one two three")
 

@@ -900,62 +900,6 @@ def test_a_baseline_by_the_name_of_a_run_is_not_warned_of(capsys, folder):  # no
     assert (code, err, "1 comparison with base" in out) == (0, "", True)
 
 
-@pytest.mark.slow
-def test_inputs_of_measures_are_those_of_evaluate(capsys, tmp_path, monkeypatch):
-    """Each file changes the scores, as in ``evaluate``; the gate alone takes them, too."""
-    monkeypatch.chdir(tmp_path)
-    topics = range(12)
-    spans = "query_id,doc_id,relevance,start,length,iteration\n"
-    spans += "".join(f"{topic},a,1,0,10,x\n{topic},b,1,0,20,y\n" for topic in topics)
-    (tmp_path / "qrels.csv").write_text(spans)
-    (tmp_path / "nuggets.csv").write_text(
-        "query_id,nugget,importance\n"
-        + "".join(
-            f"{topic},{name},{word}\n"
-            for topic in topics
-            for name, word in zip("xyz", ("vital", "okay", "okay"), strict=True)
-        )
-    )
-    (tmp_path / "intents.txt").write_text(
-        "".join(f"{topic} x 0.9 inf\n{topic} y 0.1 inf\n" for topic in topics)
-    )
-    (tmp_path / "lengths.csv").write_text("doc_id,length\na,10\nb,80\n")
-    (tmp_path / "groups.txt").write_text(
-        "".join(f"{topic} {doc} {doc == 'a':d} {doc == 'b':d}\n" for topic in topics for doc in "ab")
-    )
-    for name, first in (("old", "ab"), ("new", "ba")):
-        rows = [
-            f"{topic} Q0 {doc} {rank} {3 - rank} t" for topic in topics for rank, doc in enumerate(first, 1)
-        ]
-        (tmp_path / f"{name}.run").write_text(" 0 10\n".join([*rows, ""]))
-        (tmp_path / f"{name}.docs").write_text("\n".join(rows))
-    cases = [
-        ("NuggetR@1", "qrels.csv", "run", {"nuggets": "nuggets.csv"}),
-        ("D-nDCG@1", "docs.csv", "docs", {"intents": "intents.txt"}),
-        ("CharP@1", "plain.txt", "docs", {"lengths": "lengths.csv"}),
-    ]
-    (tmp_path / "plain.txt").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
-    whole = [",".join(line.split(",")[at] for at in (0, 1, 2, 5)) for line in spans.splitlines()]
-    (tmp_path / "docs.csv").write_text("\n".join(whole) + "\n")
-    for measure, qrels, kind, given in cases:
-        runs = {name: f"{name}.{kind}" for name in ("old", "new")}
-        scores = ir_graded.evaluate(measure, qrels, runs, **given)
-        found = ir_graded.compare_runs(measure, qrels, "old", runs, **given)
-        assert found.baseline_mean[0] == scores.mean().loc["old"].iloc[0] != found.mean[0]
-        assert found.mean[0] == scores.mean().loc["new"].iloc[0]
-        options = [word for name, path in given.items() for word in (f"--{name}", path)]
-        words = ["compare", qrels, f"old=old.{kind}", f"new=new.{kind}", "-m", measure, *options]
-        code, out, _ = run_command(capsys, *words, "-o", "json", "-p", "-1")
-        (row,) = json.loads(out)["comparisons"]
-        assert (code, row["mean"], row["baseline_mean"]) == (0, found.mean[0], found.baseline_mean[0])
-        lowest = f"{measure}={row['mean'] + 1e-6}"
-        alone = [*words[:2], f"new.{kind}", "-m", measure, *options, "--min", lowest]
-        assert run_command(capsys, *alone)[0] == 1
-    words = ["compare", "docs.csv", "old.docs", "new.docs", "-m", "GFR(groups={'one':'RNOD'})@1", "--groups"]
-    assert run_command(capsys, *words, "one=groups.txt", "-o", "json")[0] == 0
-    assert_command_fails(run_command(capsys, *words, "groups.txt"), "must be NAME=FILE")
-
-
 def test_json_rounds_no_p_value(compare):
     _, out, _ = compare("worse.run", "-m", "RR", "-o", "json", "-p", "2")
     (row,) = json.loads(out)["comparisons"]
