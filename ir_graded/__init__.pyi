@@ -38,7 +38,7 @@ from .analyses.unjudged import (
     unjudged as unjudged,
 )
 from .analyses.verification import Verification as Verification, verify as verify
-from .data.sample import sample as sample
+from .data import sample as sample
 from .errors import *
 from .evaluation.evaluate import evaluate as evaluate, evaluate_collections as evaluate_collections
 from .evaluation.run_comparison import compare_runs as compare_runs

@@ -71,7 +71,6 @@ TASKS: dict[str, Task] = {
             "meta.differences",
             "meta.ranks",
             "meta.collections",
-            "meta.history",
             "meta.significance",
             "meta.intervals",
             "meta.sample_size",
@@ -81,7 +80,7 @@ TASKS: dict[str, Task] = {
         "Prepare and compare judgments",
         "Add intents and groups to qrels, and compare sets of judgments. See :doc:`/guide/intents`, "
         ":doc:`/guide/fairness` and :doc:`/guide/labels`.",
-        ("io.annotations", "analyses.judgment_comparison", "meta.agreement", "meta.conclusions"),
+        ("io.annotations", "analyses.judgment_comparison", "meta.agreement"),
     ),
     "passages": Task(
         "Evaluate passages and chunks",

@@ -25,11 +25,10 @@ from ir_graded.evaluation.scores import Scores
 from ir_graded.io.sources import table_of
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, prepare_qrels
-from ir_graded.measures.base import Scorer
+from ir_graded.measures.base import Scorer, safe_divide
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.classic.cwl import weights_down_to
 from ir_graded.measures.parsing import read_measures
-from ir_graded.measures.stopping import safe_divide
 from ir_graded.meta.matrix import number_of
 from ir_graded.meta.options import statistic
 

@@ -31,13 +31,13 @@ from ir_graded.io.lengths import end_check, read_lengths
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import ensure_rereadable, table_of
 from ir_graded.matching.match import prepare_qrels
+from ir_graded.measures.base import safe_divide
 from ir_graded.measures.parsing import read_measures
-from ir_graded.measures.stopping import safe_divide
 from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement, with_intervals
-from ir_graded.meta.conclusions import Conclusions, conclude
 from ir_graded.meta.matrix import as_finite, matrices_by_measure, number_of
 from ir_graded.meta.options import Seed, check_choice, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
+from ir_graded.meta.significance import Conclusions, conclude
 
 from .answers import score_answers
 

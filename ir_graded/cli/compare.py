@@ -37,7 +37,7 @@ from ir_graded.meta.differences import (
     names_of_side,
     p_text,
 )
-from ir_graded.meta.minima import BELOW_MINIMUM, Minima, minima
+from ir_graded.meta.intervals import BELOW_MINIMUM, Minima, minima
 from ir_graded.meta.replicates import TooFewTopicsWarning
 from ir_graded.plots.style import plural
 

@@ -226,7 +226,7 @@ MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]
 @click.command()
 def demo() -> None:
     """Evaluate real runs (TREC-COVID round 1) that come with the package, without network access."""
-    from ir_graded.data.sample import sample
+    from ir_graded.data import sample
 
     covid = sample()
     topics = covid.qrels["query_id"].nunique()

@@ -32,12 +32,13 @@ from ir_graded.io.sources import is_read_once, table_of
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels, table_of_run
-from ir_graded.measures import REGISTRY, GradedMeasure, pyterrier
+from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
 from ir_graded.measures.classic.ties import takes_ranks
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
+from ir_graded.pyterrier_notes import NOTES, calls as pyterrier_calls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ class GradedEvaluator(Evaluator):
         others: Sequence[Measure] = (),
     ) -> None:
         super().__init__(list(scorers), judgments.query_ids)
-        pyterrier.NOTES.on_averages((*scorers, *others))
+        NOTES.on_averages((*scorers, *others))
         self.scorers = dict(scorers)
         needs = {facet.name: facet for scorer in scorers.values() for facet in scorer.needs}
         of_run = tuple(facet for facet in needs.values() if "run" in facet.of and facet.kind != "span")
@@ -212,9 +213,9 @@ class GradedEvaluator(Evaluator):
     def _match_and_warn(self, run: Any) -> JudgedRun:
         run = table_of("run", run) if is_read_once(run) else run
         judged_run = self.match(run)
-        if not judged_run.topic.size and pyterrier.calls():
+        if not judged_run.topic.size and pyterrier_calls():
             matched = MatchedRun("run", run, judged_run, self.lowest)
-            pyterrier.NOTES.on_unjudged(nothing_judged(self.judgments, matched))
+            NOTES.on_unjudged(nothing_judged(self.judgments, matched))
         if note := note_on_ranks(self.judgments, judged_run, self.by_default):
             warn_caller("".join(note))
         if judged_run.is_large:
@@ -317,13 +318,13 @@ class GradedProvider(Provider):
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
         judgments = prepare_qrels(qrels, wanted_columns(measures))
         evaluator = GradedEvaluator(scorers, judgments)
-        pyterrier.NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
+        NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
         return evaluator
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""
         # PyTerrier asks before it runs pipelines.
-        pyterrier.NOTES.on_averages(measures := [*measures])
+        NOTES.on_averages(measures := [*measures])
         return _inputs("run", measures)
 
     def qrel_inputs(self, measures: Iterable[Measure]) -> list[str]:
@@ -441,7 +442,7 @@ def compose(measures: list[Measure], qrels: Any) -> Evaluator:
     scorers = native_scorers(measures)
     others = [measure for measure in measures if measure not in scorers]
     graded = GradedEvaluator(scorers, judgments, others=others)
-    pyterrier.NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
+    NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
     return MixedEvaluator(measures, graded) if others else graded
 
 

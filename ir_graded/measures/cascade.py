@@ -14,6 +14,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
+from ir_graded.measures.base import cascade, safe_divide, satisfaction
 
 from .base import (
     COMMON,
@@ -26,7 +27,6 @@ from .base import (
     register,
 )
 from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, Flag, Number
-from .stopping import cascade, safe_divide, satisfaction
 
 __all__ = ["EBR", "gRBP", "iRBU", "nDCG_JK", "nERR"]
 

@@ -16,13 +16,13 @@ from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
+from ir_graded.measures.base import safe_divide
 
 from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
 from .classic.precision import Success
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q
 from .params import BETA, CUTOFF, GAINS, JUDGED_ONLY, MEAN_ORDER, MEAN_TIES, REL, TIES, Number
-from .stopping import safe_divide
 
 __all__ = ["DIN", "IA", "D", "DIN_sharp", "D_sharp", "IA_sharp", "I_rec", "P_plus_Q", "P_plus_Q_sharp"]
 

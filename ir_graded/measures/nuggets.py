@@ -15,6 +15,7 @@ from ir_graded.core.nuggets import NEVER, NuggetText, NuggetView, Pieces
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views, highlighted_text
 from ir_graded.errors import InputError, ParameterError
+from ir_graded.measures.base import safe_divide
 
 from .base import Contributions, register
 from .params import (
@@ -29,7 +30,6 @@ from .params import (
     importance_weights,
 )
 from .passages import CharacterMeasure
-from .stopping import safe_divide
 
 __all__ = ["NuggetR", "U"]
 

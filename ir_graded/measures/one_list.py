@@ -7,6 +7,7 @@ import numpy as np
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
 from ir_graded.core.views import View, Views
+from ir_graded.measures.base import first, safe_divide, uniform
 
 from .base import (
     COMMON,
@@ -18,7 +19,6 @@ from .base import (
     register,
 )
 from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
-from .stopping import first, safe_divide, uniform
 
 __all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "RelP", "nCG"]
 __all__ += ["O_measure", "Q_measure"]  # named as P_measure

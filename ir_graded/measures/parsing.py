@@ -73,7 +73,7 @@ _MEANT = {
     "gRBP(norm='ideal')": "nRBP",
     "nDCG": "ndcg_cut@k MSnDCG",
 }
-_LACKING = {
+_INSTEAD = {
     "nDCG@k is similar: it divides DCG by that of the ideal list": "dcg",
     "AP@k of judged chunks is similar, but divides by all relevant chunks": "context_precision",
     "NuggetR@k is similar: the share of nuggets that the first k chunks hold": "context_recall",
@@ -100,7 +100,7 @@ _LACKING = {
 #: Names of other programs, with the measure here.
 MEANT = {name: here for here, names in _MEANT.items() for name in names.split()}
 #: Names of measures that this package lacks, with the reason or a similar measure.
-LACKING = {name: instead for instead, names in _LACKING.items() for name in names.split()}
+LACKING = {name: instead for instead, names in _INSTEAD.items() for name in names.split()}
 #: Notations of other programs and papers as regular expressions, with the text that replaces them here.
 NOTATIONS = {
     # ranx

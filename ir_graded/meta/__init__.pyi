@@ -1,6 +1,5 @@
 from .agreement import Agreement, agreement
-from .collections import AcrossCollections, across_collections
-from .conclusions import Conclusions, conclusions
+from .collections import AcrossCollections, History, across_collections, history
 from .correlation import (
     RankCorrelations,
     kendall_tau,
@@ -11,10 +10,15 @@ from .correlation import (
     tau_ap_b,
 )
 from .differences import Differences, differences
-from .history import History, history
-from .intervals import ConfidenceIntervals, PredictionPowered, confidence_intervals, prediction_powered
+from .intervals import (
+    ConfidenceIntervals,
+    Minima,
+    PredictionPowered,
+    confidence_intervals,
+    minima,
+    prediction_powered,
+)
 from .matrix import drop_identical, one_per_team, top
-from .minima import Minima, minima
 from .ranks import Ranks, ranks
 from .sample_size import (
     Design,
@@ -27,7 +31,14 @@ from .sample_size import (
     score_variance,
     topic_set_size,
 )
-from .significance import DiscriminativePower, SignificanceMatrix, discriminative_power, significance
+from .significance import (
+    Conclusions,
+    DiscriminativePower,
+    SignificanceMatrix,
+    conclusions,
+    discriminative_power,
+    significance,
+)
 from .stability import MeasureComparison, Stability, Swap, compare_measures, stability, swap
 
 __all__ = [

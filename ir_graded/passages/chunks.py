@@ -21,8 +21,8 @@ from ir_graded.io.table import column_names, from_columns, is_frame
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
+from ir_graded.measures.base import safe_divide
 from ir_graded.measures.passages import CharP, CharR
-from ir_graded.measures.stopping import safe_divide
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import ir_graded
 from ir_graded.core.levels import Levels
 from ir_graded.core.views import Cut, Views
 from ir_graded.matching.match import match_run, prepare_qrels
-from ir_graded.measures import stopping
+from ir_graded.measures import base
 
 THREE_LEVELS = {"t": {"s": 3, "a": 2, "b": 1}}
 SYSTEM_X = ("b", "s")
@@ -92,22 +92,22 @@ def test_blended_ratio_of_the_view_matches_at_the_five_ranks():
 
 
 def graded_uniform(view):
-    return stopping.graded_uniform(view, view.levels.values)
+    return base.graded_uniform(view, view.levels.values)
 
 
 @pytest.mark.parametrize(
     ("stop", "expected"),
     [
-        (stopping.uniform, [1 / 10] * 5),
+        (base.uniform, [1 / 10] * 5),
         (
             ir_graded.NCU(stop="rb", gamma=0.7).stop,
             [0.7**i / math.fsum(0.7**j for j in range(10)) for i in range(5)],
         ),
         (graded_uniform, [3 / 19, 2 / 19, 3 / 19, 1 / 19, 2 / 19]),
-        (stopping.first, [1, 0, 0, 0, 0]),
+        (base.first, [1, 0, 0, 0, 0]),
         (ir_graded.P_measure.stop, [1, 0, 0, 0, 0]),
         (ir_graded.P_plus.stop, [1, 0, 0, 0, 0]),
-        (lambda view: stopping.cascade(view, (), 3), [3 / 4, 1 / 8, 3 / 32, 1 / 128, 3 / 256]),
+        (lambda view: base.cascade(view, (), 3), [3 / 4, 1 / 8, 3 / 32, 1 / 128, 3 / 256]),
     ],
     ids=["uniform", "rank-biased", "graded-uniform", "first", "preferred", "up to preferred", "cascade"],
 )

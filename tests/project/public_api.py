@@ -32,11 +32,10 @@ MODULES = (
 )  # fmt: skip
 #: What the guide teaches beyond them: what sample() gives, own measures, pictures of the meta-evaluation.
 NAMES = {
-    "ir_graded.data.sample": ("Sample",),
+    "ir_graded.data": ("Sample",),
     "ir_graded.measures": ("PROPERTIES",),
-    "ir_graded.measures.base": ("COMMON", "Contributions", "StopUtility", "register"),
+    "ir_graded.measures.base": ("COMMON", "Contributions", "StopUtility", "register", "uniform"),
     "ir_graded.measures.params": ("BETA", "GAINS", "Number"),
-    "ir_graded.measures.stopping": ("uniform",),
     "ir_graded.plots.meta": ("asl_curve", "stability_curves", "swap_curves"),
     "ir_graded.plugin": ("register",),
 }

@@ -28,8 +28,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import Contributions, TiedContributions
-from ir_graded.measures.stopping import unsatisfied_before
+from ir_graded.measures.base import Contributions, TiedContributions, unsatisfied_before
 
 from .base import Classic, is_natural, register
 

@@ -14,11 +14,17 @@ from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Floats, Ints
 from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import Contributions, Scorer, TiedContributions, doubt_of_values
+from ir_graded.measures.base import (
+    Contributions,
+    Scorer,
+    TiedContributions,
+    doubt_of_values,
+    satisfaction,
+    unsatisfied_before,
+)
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.classic.base import Classic, is_natural, register
 from ir_graded.measures.params import Whole
-from ir_graded.measures.stopping import satisfaction, unsatisfied_before
 
 #: Lowest level with a gain if a document of level 0 has no gain.
 _ABOVE_0 = float(np.nextafter(0.0, 1.0))

@@ -23,9 +23,8 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
-from ir_graded.measures.base import Contributions, Scorer, TiedContributions
+from ir_graded.measures.base import Contributions, Scorer, TiedContributions, safe_divide
 from ir_graded.measures.params import MEAN_TIES
-from ir_graded.measures.stopping import safe_divide
 
 from .base import Classic, is_natural, register
 from .cwl import weights_down_to

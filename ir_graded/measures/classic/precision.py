@@ -12,10 +12,9 @@ from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import Contributions, TiedContributions
+from ir_graded.measures.base import Contributions, TiedContributions, first, safe_divide
 from ir_graded.measures.classic.base import RELEVANT, Classic, LinearClassic, num_rel, num_rel_ret, register
 from ir_graded.measures.gap import mean_others
-from ir_graded.measures.stopping import first, safe_divide
 
 
 @register(ir_measures.AP)
