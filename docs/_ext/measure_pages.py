@@ -145,10 +145,11 @@ def pages() -> dict[str, Page]:
     Raises:
         LookupError: the docstring of a measure lacks a section.
     """
-    return {slug(name): _page(measure) for name, measure in measures().items()}
+    return {slug(name): page_of(measure) for name, measure in measures().items()}
 
 
-def _page(measure: GradedMeasure) -> Page:
+def page_of(measure: GradedMeasure) -> Page:
+    """Return the page of a measure."""
     name, doc = measure.NAME, documented(type(measure))
     # Answers have no ranking that could be drawn, and the properties are those of rankings.
     of_answers = name in ANSWERS
