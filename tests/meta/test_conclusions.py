@@ -9,7 +9,7 @@ from reference import agreement as plain
 from reference.sample_size import paired_t_p_value
 
 from ir_graded.errors import InputError
-from ir_graded.meta import significance as conclusions
+from ir_graded.meta import conclusions
 
 A = pd.DataFrame(
     [

@@ -16,7 +16,7 @@ from scipy.stats import t as student
 
 import ir_graded
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
-from ir_graded.meta import collections as history
+from ir_graded.meta import history
 
 TOPICS = [str(topic) for topic in range(6)]
 QRELS = {topic: {"a": 2, "b": 1} for topic in TOPICS}

@@ -8,7 +8,7 @@ import pytest
 
 import ir_graded
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.meta import differences, intervals as minima
+from ir_graded.meta import differences, minima
 
 RUNS = ("old", "new", "other")
 
