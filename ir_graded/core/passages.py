@@ -261,9 +261,8 @@ class Cuts:
         of_gold = np.where(self._in_gold, self._size, 0)
         sums = np.concatenate(([0], np.cumsum(of_gold)))
         each = sums[end] - sums[begin]
-        holder = self._first_holder(begin, end)
+        self._holder = holder = self._first_holder(begin, end)
         held = np.flatnonzero(holder < self._rows)
-        self._holder = holder
         first, own = np.zeros((2, self._rows), dtype=np.int64)
         np.add.at(first, holder[held], of_gold[held])
         np.add.at(own, holder[held], self._size[held])

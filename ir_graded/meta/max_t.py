@@ -248,16 +248,10 @@ class Tail:
 
     def add(self, replicates: Floats, exact: bool) -> None:
         """Count the statistics of a block of replicates."""
-        self._count(replicates)
-        if exact and self.alternative != "two-sided":
-            self._count(-replicates)
-
-    def _count(self, replicates: Floats) -> None:
-        self._replicates += replicates.shape[1]
-        if replicates.shape[1] < _LONG_ROW:
-            self._count_groups(replicates)
-        else:
-            self._count_rows(replicates)
+        both = exact and self.alternative != "two-sided"
+        for block in (replicates, -replicates) if both else (replicates,):
+            self._replicates += block.shape[1]
+            (self._count_groups if block.shape[1] < _LONG_ROW else self._count_rows)(block)
 
     def _count_rows(self, replicates: Floats) -> None:
         size, least = replicates.shape[1], self._least.tolist()
