@@ -51,11 +51,12 @@ def warn_if_swapped(qrels: Any, run: Any) -> None:
     levels, scores = _values_of_first_topic(qrels), _values_of_first_topic(run)
     like_scores = all(isinstance(one, (float, np.floating)) and not float(one).is_integer() for one in levels)
     like_levels = all(type(one) is int or isinstance(one, np.integer) for one in scores)
+    differ = len(set(levels)) == len(levels) > 1
     if (
         like_scores
         and like_levels
+        and differ
         and scores
-        and len(set(levels)) == len(levels) > 1
         and 0 <= min(scores) <= max(scores) <= _HIGHEST_LEVEL
     ):
         warn_caller(
@@ -308,18 +309,10 @@ class Request:
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
             ir_measures.evaluator(self._others, {})  # raises the error of ir-measures
         needed = {facet.name for scorer in scorers.values() for facet in scorer.needs}
-        self.origin = Origin(
-            {
-                "ties": ties,
-                "ranks": ranks or "default",
-                "beyond": beyond,
-                "precision": "float64",
-                "intents": intents is not None,
-                "nuggets": nuggets is not None,
-                "lengths": lengths is not None,
-            },
-            facets=wanted_columns(self.measures),
-        )
+        words = {"ties": ties, "ranks": ranks or "default", "beyond": beyond, "precision": "float64"}
+        files = {"intents": intents, "nuggets": nuggets, "lengths": lengths}
+        options = words | {name: one is not None for name, one in files.items()}
+        self.origin = Origin(options, facets=wanted_columns(self.measures))
         self.origin.add("qrels", "", qrels)
         given, self._asked = None, None
         if topics is not None and topics is not _LATER:
@@ -391,11 +384,7 @@ class Request:
                 self.origin.add("run", name, run)
 
     def match(
-        self,
-        work: Callable[[MatchedRun], Result],
-        lowest: float,
-        *,
-        judged_only: bool = False,
+        self, work: Callable[[MatchedRun], Result], lowest: float, *, judged_only: bool = False
     ) -> Iterator[Result]:
         """Match the runs with the qrels down to a level, and yield the result of ``work`` for each."""
         # Measures that others define need the rows of the runs.
@@ -455,14 +444,13 @@ class Request:
             notes.append(note)
         if note_on_budgets:
             notes.append(note_on_budgets)
-        if self._asked is not None:
-            lacking = [name for name in self.judgments.names if name not in self._asked]
-            if lacking:
-                notes.append(
-                    f"topics= lacks {len(lacking)} of the {len(self.judgments.names)} topics of the qrels "
-                    f"(the first is {lacking[0]!r}), on which pipelines score 0: to leave them out of the "
-                    "means, leave them out of the qrels."
-                )
+        names = self.judgments.names
+        if self._asked is not None and (lacking := [name for name in names if name not in self._asked]):
+            notes.append(
+                f"topics= lacks {len(lacking)} of the {len(names)} topics of the qrels (the first is "
+                f"{lacking[0]!r}), on which pipelines score 0: to leave them out of the means, leave them "
+                "out of the qrels."
+            )
         by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
-        topics, sources = len(self.judgments.names), (self.judgments, [*self.runs.values()])
+        topics, sources = len(names), (self.judgments, [*self.runs.values()])
         return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id)

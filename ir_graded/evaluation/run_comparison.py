@@ -131,8 +131,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     tested = [number for number, measure in enumerate(read) if str(measure) in found.measure]
     read, depths = [read[number] for number in tested], depths[tested]
     shares = np.array([share[tested] for share, _ in of_runs])
-    judged = np.stack([mean_of_known(shares[:, :, topics]) for topics in parts.values()])
-    judged = judged.swapaxes(1, 2)
+    judged = np.stack([mean_of_known(shares[:, :, topics]).T for topics in parts.values()])
     of_others = np.delete(judged, at, axis=2)
     of_baseline = np.broadcast_to(judged[:, :, [at]], of_others.shape)
     found = replace(found, judged=of_others.reshape(-1), baseline_judged=of_baseline.reshape(-1))
@@ -166,32 +165,32 @@ def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: 
 
 def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequence[int]) -> Iterable[str]:
     """Yield a sentence if runs and baseline differ in their shares of judged documents."""
-    of_name = {str(measure): (measure, depth) for measure, depth in zip(measures, depths, strict=True)}
+    depth_of, of_name = (
+        dict(zip(map(str, measures), depths, strict=True)),
+        {str(one): one for one in measures},
+    )
+
+    def is_condensed(measure: Measure) -> bool:
+        scorer = scorer_of(measure)
+        return bool(measure.params.get("judged_only")) or (scorer is not None and scorer.NEEDS_ROWS)
+
     # Unjudged documents have no effect on condensed lists.
     # Neither do they on measures of text: what is not highlighted is not relevant.
-    condensed = np.array(
-        [
-            bool(of_name[name][0].params.get("judged_only"))
-            or ((scorer := scorer_of(of_name[name][0])) is not None and scorer.NEEDS_ROWS)
-            for name in found.measure
-        ]
-    )
+    condensed = np.array([is_condensed(of_name[name]) for name in found.measure])
     difference = np.nan_to_num((found.judged - found.baseline_judged).round(DECIMALS))
     differs = (np.abs(difference) >= _LEAST_NOTED) & ~condensed
     if not differs.any():
         return
     most = int(np.argmax(np.abs(np.where(differs, difference, 0))))
     where = "" if found.slice[most] == ALL_TOPICS else f" on slice {found.slice[most]!r}"
-    affected = dict.fromkeys(found.measure[row] for row in np.flatnonzero(differs))
-    others = [
-        str(of_name[name][0](judged_only=True))
-        for name in affected
-        if "judged_only" in of_name[name][0].SUPPORTED_PARAMS
+    affected = [
+        of_name[name] for name in dict.fromkeys(found.measure[row] for row in np.flatnonzero(differs))
     ]
+    others = [str(one(judged_only=True)) for one in affected if "judged_only" in one.SUPPORTED_PARAMS]
     second = f"; for a second look without them, use {' '.join(others)}" if others else ""
     yield (
         f"The share of judged documents differs in {differs.sum()} of {differs.size} comparisons, most in "
-        f"judged@{of_name[found.measure[most]][1]} for {found.measure[most]}{where}: "
+        f"judged@{depth_of[found.measure[most]]} for {found.measure[most]}{where}: "
         f"{found.judged[most]:.4g} of {found.run[most]}, {found.baseline_judged[most]:.4g} of "
         f"{found.baseline[most]}. This affects measures that count unjudged documents as not "
         f"relevant{second}."

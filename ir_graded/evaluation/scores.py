@@ -173,19 +173,19 @@ class Scores:
 
         from ir_graded.meta.matrix import number_of
 
+        def run_number(run: Any) -> int:
+            return number_of(find_run(run, names) or run, self.runs, "runs")
+
         at_measures = chosen("measures", measures, len(self.measures), self.position)
-        at_runs = chosen(
-            "runs", runs, len(names), lambda run: number_of(find_run(run, names) or run, self.runs, "runs")
-        )
+        at_runs = chosen("runs", runs, len(names), run_number)
         at_topics = chosen("topics", topics, len(ids), lambda topic: number_of(str(topic), ids, "topics"))
-        return Scores(
+        kept, values = (
             tuple(self.runs[at] for at in at_runs),
-            tuple(self.measures[at] for at in at_measures),
-            tuple(self.query_ids[at] for at in at_topics),
             self.values[np.ix_(at_measures, at_runs, at_topics)],
-            self._coverage.select(at_runs) if self._coverage and topics is None else None,
-            self._origin and replace(self._origin, saved=None),
         )
+        by, on = tuple(self.measures[at] for at in at_measures), tuple(self.query_ids[at] for at in at_topics)
+        coverage = self._coverage.select(at_runs) if self._coverage and topics is None else None
+        return Scores(kept, by, on, values, coverage, self._origin and replace(self._origin, saved=None))
 
     @classmethod
     def concat(cls, parts: Iterable[Scores]) -> Scores:
@@ -248,11 +248,8 @@ class Scores:
         rows = score_rows(frame, run)
         keys = {kind: [*dict.fromkeys(rows[kind])] for kind in ("measure", "run", "query_id")}
         text_ids(keys["query_id"], "query_id", "frame")
-        named = {
-            "measure": map(_measure_in_frame, keys["measure"]),
-            "run": text_ids(keys["run"], "run", "frame"),
-            "query_id": keys["query_id"],
-        }
+        measures, runs = map(_measure_in_frame, keys["measure"]), text_ids(keys["run"], "run", "frame")
+        named = {"measure": measures, "run": runs, "query_id": keys["query_id"]}
         names = {kind: dict(zip(keys[kind], found, strict=True)) for kind, found in named.items()}
         distinct, cells = score_cells(rows, names)
         return cls(tuple(distinct["run"]), tuple(distinct["measure"]), tuple(distinct["query_id"]), cells)
@@ -577,13 +574,9 @@ class Scores:
         if not self.values.size:
             return title
         means = self.mean().rename(printable)
-        more = (
-            f"<p>The {_MOST_RUNS} best runs by {escape(self.names[0])}.</p>"
-            if len(means) > _MOST_RUNS
-            else ""
-        )
-        shown = means.head(_MOST_RUNS).to_html(float_format=f"{{:.{DIGITS}f}}".format)
-        return "\n".join(filter(None, [title, shown, more]))
+        if len(means) > _MOST_RUNS:
+            title += f"\n<p>The {_MOST_RUNS} best runs by {escape(self.names[0])}.</p>"
+        return f"{title}\n{means.head(_MOST_RUNS).to_html(float_format=f'{{:.{DIGITS}f}}'.format)}"
 
 
 def saved_signature(scores: Scores) -> Mapping[str, Any]:

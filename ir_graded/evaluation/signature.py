@@ -299,17 +299,10 @@ class Origin:
     ) -> Signature:
         """Return the signature of scores of these measures, runs and topics."""
         topics, hashes = sorted(map(as_text, query_ids)), self.hashes()
-        return Signature(
-            self.versions,
-            tuple(map(str, measures)),
-            hashes.get(("qrels", "")),
-            {run: hashes.get(("run", run)) for run in runs},
-            len(topics),
-            hash_of(topics),
-            self.options,
-            self.seed,
-            self.weights,
-        )
+        names, qrels = tuple(map(str, measures)), hashes.get(("qrels", ""))
+        of_runs, further = {run: hashes.get(("run", run)) for run in runs}, (self.seed, self.weights)
+        size, of_topics = len(topics), hash_of(topics)
+        return Signature(self.versions, names, qrels, of_runs, size, of_topics, self.options, *further)
 
     @classmethod
     def of_dict(cls, saved: Mapping[str, Any]) -> Origin:

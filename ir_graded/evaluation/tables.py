@@ -72,34 +72,28 @@ class Table:
         if not scores.runs or not scores.names:
             raise InputError("a table needs a run and a measure")
         runs, measures = self._names(paper.text)
-        notes = [f"Mean scores over {len(scores.query_ids)} topics."]
-        if self.caption is not None:  # which other sentences can follow
-            notes = [re.sub(r"(?<=[^.!?}])\Z", ".", self.caption)]
-        notes += (
-            ["Best values in bold."]
-            if self.weights is None
-            else ["Topics are weighted.", "Best values in bold."]
+        caption = (
+            f"Mean scores over {len(scores.query_ids)} topics." if self.caption is None else self.caption
         )
+        notes = [re.sub(r"(?<=[^.!?}])\Z", ".", caption)]  # other sentences follow
+        notes += [*([] if self.weights is None else ["Topics are weighted."]), "Best values in bold."]
         signs: _Signs = {(run, name): [] for name in scores.names for run in runs}
         of_tests = [*self._mark_baseline(signs, runs, paper), *self._mark_letters(signs, runs, paper)]
-        within = None if self.intervals is False else self._intervals()
-        if within is not None:
+        cells = self._cells(places, signs, paper)
+        if self.intervals is not False:
+            within = self._intervals()
             of_tests.append(
                 f"Brackets: {100 * within.confidence:g}{paper.text('%')} confidence intervals (bootstrap of "
                 f"the topics, {within.n_resamples:,} replicates)."
             )
-        cells = self._cells(places, signs, paper)
-        if within is not None:
             for (column, at), cell in np.ndenumerate(cells.T):
                 ends = (decimal(float(one[column, at]), places[column]) for one in (within.low, within.high))
                 cells[at, column] = f"{cell} [{', '.join(ends)}]"
         rows = [[runs[run], *cells[at]] for at, run in zip(scores.best_first, runs, strict=True)]
         caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests])))
         text = paper.render(["run", *measures], rows, caption, **layout)
-        if paper.signed is None:
-            return text
         seed = self.rng if of_tests and isinstance(self.rng, int) else None
-        return paper.signed(text, replace(scores.signature, seed=seed))
+        return paper.signed(text, replace(scores.signature, seed=seed)) if paper.signed else text
 
     def _places(self) -> list[int]:
         """Return the decimal places of each measure."""
