@@ -60,7 +60,6 @@ _DEPTHS = np.array([10, np.iinfo(np.int64).max], dtype=np.int64)
 
 #: Share of judged documents among the first ten and among all that a run retrieved; NaN if not known.
 Shares = tuple[float, float]
-_NOT_KNOWN: Shares = (np.nan, np.nan)
 
 
 def judged_shares(judged_run: JudgedRun) -> Shares:
@@ -212,7 +211,7 @@ class Coverage:
                     return None
 
             self._shares = list(in_threads(count, zip(runs, self._shares, strict=True), processors()))
-        return [_NOT_KNOWN if shares is None else shares for shares in self._shares]
+        return [(np.nan, np.nan) if shares is None else shares for shares in self._shares]
 
     def select(self, runs: Sequence[int]) -> Coverage:
         """Return the coverage of some runs, given by number."""
@@ -246,6 +245,7 @@ class Coverage:
         of = dict(zip(self.names, self.runs, strict=True))
         notes = (f"run {name!r}, ".join(run.on_ranks) for name, run in of.items() if run.on_ranks)
         yield from islice(notes, 1)
+        by_position = "has documents with equal scores, which are ranked by their given positions, not by id"
         clauses: tuple[tuple[str, str, Callable[[RunCoverage], str]], ...] = (
             ("lacks topics", "lack topics", self._lack),
             ("is empty", "are empty", lambda run: "" if run.retrieved else "is empty and scores 0"),
@@ -256,17 +256,21 @@ class Coverage:
             ),
             ("gives equal scores", "give equal scores", self._tie),
             ("has such ties", "have such ties", lambda run: HAS_LARGE_TIES if run.is_large else ""),
-            ("ranks equal scores by position", "rank equal scores by position", self._order),
+            (
+                "ranks equal scores by position",
+                "rank equal scores by position",
+                lambda run: by_position if self.by_id and run.by_position and not run.is_tie else "",
+            ),
         )
         for one, several, clause in clauses:
             said = {name: words for name, run in of.items() if (words := clause(run))}
             yield from of_runs(said, one, several)
         if self.by_id and self.has_mixed_ties:
-            by_position = next(name for name, run in of.items() if run.by_position)
-            by_doc_id = next(name for name, run in of.items() if run.by_doc_id)
+            one = next(name for name, run in of.items() if run.by_position)
+            other = next(name for name, run in of.items() if run.by_doc_id)
             yield (
-                f"Runs differ in the order of documents with equal scores: {by_position!r} has them by "
-                f"position, {by_doc_id!r} by id, so part of their difference may be due to this order. Give "
+                f"Runs differ in the order of documents with equal scores: {one!r} has them by "
+                f"position, {other!r} by id, so part of their difference may be due to this order. Give "
                 "positions for all runs, or set ties='expected'."
             )
 
@@ -281,11 +285,6 @@ class Coverage:
         effect = f"only their {'given positions' if run.by_position else 'ids'} determine the ranks"
         effect = effect if self.by_id else "it gives no ranking"
         return f"gives all documents of a topic the same score, so {effect}"
-
-    def _order(self, run: RunCoverage) -> str:
-        if not (self.by_id and run.by_position) or run.is_tie:
-            return ""
-        return "has documents with equal scores, which are ranked by their given positions, not by id"
 
     def _lack(self, run: RunCoverage) -> str:
         if not 0 < run.retrieved < self.topics:

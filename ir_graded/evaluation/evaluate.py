@@ -14,7 +14,6 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
-from ir_graded.evaluation.provider import MixedEvaluator
 from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
 from ir_graded.io.run_names import named_runs
 from ir_graded.io.sources import check_found, ensure_rereadable, passage_table, table_of
@@ -28,6 +27,7 @@ from ir_graded.measures.parsing import read_measures
 from .coverage import Coverage, RunCoverage, notes_without_relevant
 from .provider import (
     GradedEvaluator,
+    MixedEvaluator,
     check_measures,
     lowest_rel,
     native_scorers,
@@ -252,21 +252,6 @@ def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any
     return with_lengths(judged, known), {name: with_lengths(run, known) for name, run in found.items()}
 
 
-def _note_on_budgets(runs: list[str], filled: list[dict[Measure, float]]) -> str:
-    """Return a sentence on the first budget that runs fill to different shares; empty without one."""
-    for measure in filled[0] if len({frozenset(one) for one in filled}) == 1 else ():
-        shares = [one[measure] for one in filled]
-        (least, low), (most, high) = (
-            (name, share) for share, name in (best(zip(shares, runs, strict=True)) for best in (min, max))
-        )
-        if high - low > _UNEQUAL:
-            return (
-                f"The runs do not fill the budget of {measure} alike: {least!r} fills {low:.0%} of it on "
-                f"average, {most!r} {high:.0%}; retrieve more rows to compare them at an equal budget."
-            )
-    return ""
-
-
 _LATER = object()
 
 
@@ -423,7 +408,7 @@ class Request:
             scored = progress_bar(scored, **options, progress=progress)
         of_runs, found, results = map(list, zip(*scored, strict=True))
         check(results)
-        coverage = self._coverage(found, _note_on_budgets([*self.runs], filled))
+        coverage = self._coverage(found, filled)
         coverage.warn()
         if self.origin.options["ties"] == TIES.default and any(run.by_position for run in found):
             ties = MIXED if coverage.has_mixed_ties else POSITION.name
@@ -433,7 +418,7 @@ class Request:
         scores = Scores(tuple(self.runs), tuple(self.measures), query_ids, values, coverage, self.origin)
         return scores, results
 
-    def _coverage(self, found: list[RunCoverage], note_on_budgets: str) -> Coverage:
+    def _coverage(self, found: list[RunCoverage], filled: list[dict[Measure, float]]) -> Coverage:
         """Return the coverage of all runs."""
         levels, graded = self.judgments.levels.values, self.evaluator.graded
         highest = float(levels[-1]) if levels.size else 0.0
@@ -442,8 +427,15 @@ class Request:
         # If no level is relevant, no topic has relevant text.
         if of_text <= highest and (note := self.judgments.note_on_text(of_text)):
             notes.append(note)
-        if note_on_budgets:
-            notes.append(note_on_budgets)
+        for measure in filled[0] if len({frozenset(one) for one in filled}) == 1 else ():
+            shares = [*zip((one[measure] for one in filled), self.runs, strict=True)]
+            (low, least), (high, most) = min(shares), max(shares)
+            if high - low > _UNEQUAL:
+                notes.append(
+                    f"The runs do not fill the budget of {measure} alike: {least!r} fills {low:.0%} of it on "
+                    f"average, {most!r} {high:.0%}; retrieve more rows to compare them at an equal budget."
+                )
+                break
         names = self.judgments.names
         if self._asked is not None and (lacking := [name for name in names if name not in self._asked]):
             notes.append(

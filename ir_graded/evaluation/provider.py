@@ -22,12 +22,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, warn_caller
-from ir_graded.evaluation.coverage import (
-    ABOVE_0,
-    HAS_LARGE_TIES,
-    note_on_ranks,
-    nothing_judged,
-)
+from ir_graded.evaluation.coverage import ABOVE_0, HAS_LARGE_TIES, note_on_ranks, nothing_judged
 from ir_graded.io.sources import is_read_once, table_of
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
@@ -80,7 +75,13 @@ class GradedEvaluator(Evaluator):
         self.judgments = replace(judgments, ranks_rows=ranks_rows, of_run=of_run)
         for measure, scorer in scorers.items():
             scorer.validate_params()
-            _check_levels(measure, scorer, judgments)
+            levels, highest = judgments.levels.values, scorer.highest_level
+            above = f"above {highest:g}, the highest level of the measure"
+            judgments.check_levels(measure, levels > highest, above)
+            if scorer.NEEDS_WHOLE_LEVELS:
+                judgments.check_levels(measure, levels % 1 != 0, "but the measure needs whole numbers")
+            if doubt := scorer.doubt(judgments.levels):
+                warn_caller(doubt)
             _check_columns(measure, scorer, judgments)
         self._check_strata()
         self._check_intents()
@@ -123,7 +124,13 @@ class GradedEvaluator(Evaluator):
             if judgments.note:
                 warn_caller(judgments.note, UserWarning)
             return
-        warn_of_spans(over_intents, judgments)
+        if over_intents and judgments.levels.highlights is not None:
+            warn_caller(
+                f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any "
+                "passage of a document covers all intents of the document, and the run that finds the least "
+                "text may score highest; to score the text found for each intent, use NuggetR (guide: "
+                "Evaluate chunks)"
+            )
         weighted = [measure for measure in over_intents if isinstance(measure, IntentMeasure)]
         if intents.probability is not None:
             # Classics ignore probabilities.
@@ -232,17 +239,6 @@ class GradedEvaluator(Evaluator):
         return judged_run
 
 
-def _check_levels(measure: Measure, scorer: Scorer, judgments: Judgments) -> None:
-    """Raise InputError for a level that the measure cannot score, and warn of a doubtful one."""
-    levels, highest = judgments.levels.values, scorer.highest_level
-    above = f"above {highest:g}, the highest level of the measure"
-    judgments.check_levels(measure, levels > highest, above)
-    if scorer.NEEDS_WHOLE_LEVELS:
-        judgments.check_levels(measure, levels % 1 != 0, "but the measure needs whole numbers")
-    if doubt := scorer.doubt(judgments.levels):
-        warn_caller(doubt)
-
-
 def _check_columns(measure: Measure, scorer: Scorer, judgments: Judgments) -> None:
     """Raise InputError if the qrels lack a column that the measure needs."""
     for facet in scorer.needs:
@@ -260,16 +256,6 @@ def hint_on(scorer: Scorer, facet: Facet) -> str:
     """Return how a measure of rows scores documents without passages; empty for other columns."""
     of_rows = scorer.NEEDS_ROWS and facet.kind == "span"
     return "for whole documents, give evaluate their lengths" if of_rows else ""
-
-
-def warn_of_spans(over_intents: Sequence[Measure], judgments: Judgments) -> None:
-    """Warn if measures over intents are computed from qrels with spans, which they ignore."""
-    if over_intents and judgments.levels.highlights is not None:
-        warn_caller(
-            f"{over_intents[0]} counts documents: it ignores the spans of the passages, so that any passage "
-            "of a document covers all intents of the document, and the run that finds the least text may "
-            "score highest; to score the text found for each intent, use NuggetR (guide: Evaluate chunks)"
-        )
 
 
 def needs_passages(measure: Measure) -> bool:
@@ -310,16 +296,11 @@ class GradedProvider(Provider):
         scorer.validate_params()
         return True
 
-    def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> GradedEvaluator:
+    def _evaluator(self, measures: Iterable[Measure], qrels: Any) -> Evaluator:
         measures = list(measures)
-        scorers = native_scorers(measures)
-        unknown = [measure for measure in measures if measure not in scorers]
-        if unknown:
+        if unknown := [measure for measure in measures if scorer_of(measure) is None]:
             raise ValueError(f"the provider {self.NAME} has no {', '.join(map(str, unknown))}")
-        judgments = prepare_qrels(qrels, wanted_columns(measures))
-        evaluator = GradedEvaluator(scorers, judgments)
-        NOTES.on_parts(scorers, judgments.names, judgments.levels.values, qrels)
-        return evaluator
+        return compose(measures, qrels)
 
     def run_inputs(self, measures: Iterable[Measure]) -> list[str]:
         """Return the columns that the measures require in a run."""
@@ -416,8 +397,22 @@ class MixedEvaluator(Evaluator):
 
     def _of_others(self, run: Any) -> Iterator[tuple[int, Metric]]:
         """Yield the metrics of the other providers, each with the number of its topic."""
+        import pandas as pd
+
+        from ir_graded.matching.articles import one_row_an_article
+        from ir_graded.matching.tables import has_ties
+
         judgments = self.graded.judgments
-        rows = _run_frame(judgments, run)
+        table = table_of_run(judgments, run)
+        known = table.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
+        table = one_row_an_article(table[known.astype(np.int64)])
+        if table.has(POSITION) and has_ties(table.query_id, table.value):
+            raise InputError(
+                "the run has positions, which rank its documents with equal scores, but measures that others "
+                "define rank them by doc_id: leave out these measures, or the column position"
+            )
+        columns = {"query_id": table.query_id.to_list(), "doc_id": table.doc_id.to_list()}
+        rows = pd.DataFrame({**columns, "score": np.asarray(table.value, dtype=np.float64)})
         for evaluator in self.evaluators:
             for metric in evaluator.iter_calc(rows):
                 number = judgments.number.get(as_text(metric.query_id))
@@ -464,22 +459,3 @@ def _qrels_frame(judgments: Judgments) -> pd.DataFrame:
     if intents is not None:
         columns["iteration"] = np.array(judgments.intent_names, dtype=object)[of_rows.topic]
     return pd.DataFrame(columns)
-
-
-def _run_frame(judgments: Judgments, run: Any) -> pd.DataFrame:
-    """Return the topics of a run that the qrels have as a frame, with one row a document."""
-    import pandas as pd
-
-    from ir_graded.matching.articles import one_row_an_article
-    from ir_graded.matching.tables import has_ties
-
-    table = table_of_run(judgments, run)
-    known = table.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
-    table = one_row_an_article(table[known.astype(np.int64)])
-    if table.has(POSITION) and has_ties(table.query_id, table.value):
-        raise InputError(
-            "the run has positions, which rank its documents with equal scores, but measures that others "
-            "define rank them by doc_id: leave out these measures, or the column position"
-        )
-    columns = {"query_id": table.query_id.to_list(), "doc_id": table.doc_id.to_list()}
-    return pd.DataFrame({**columns, "score": np.asarray(table.value, dtype=np.float64)})

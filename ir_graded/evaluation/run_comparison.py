@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
 from ir_graded.io.run_names import find_run, named_runs
 from ir_graded.io.sources import is_file, is_path_or_dataset_id, load_dataset
@@ -123,7 +123,17 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     parts = topics_by_slice(tuple(request.judgments.query_ids), slices)
 
     def check(found: list[tuple[Floats, Bools]]) -> None:
-        _check_complete(name, found[at][1], parts, request.judgments.names)
+        lacks = found[at][1]
+        for part, members in parts.items():
+            missing = members[lacks[members]]
+            if missing.size > MOST_MISSING * members.size:
+                where = "the qrels" if part == ALL_TOPICS else f"slice {part!r}"
+                raise InputError(
+                    f"the baseline {name!r} lacks {missing.size} of the {members.size} topics of {where} "
+                    f"(the first is {request.judgments.names[missing[0]]!r}); no run could be worse on them, "
+                    f"so it must have at least {1 - MOST_MISSING:.0%}: add them, or leave them out of the "
+                    "qrels"
+                )
 
     scores, of_runs = request.scores(judged_share, LOWEST_JUDGED, rows=False, check=check, progress=None)
     found = differences(scores, name, alternative="less", family="all", slices=slices, **options)
@@ -147,19 +157,6 @@ def check_higher_is_better(measures: list[Measure]) -> None:
             raise ParameterError(
                 f"{measure}: no run can be worse by it, because a higher score is not better"
                 f"{reason and f' ({reason})'}; use a measure of rankings, such as nDCG@10"
-            )
-
-
-def _check_complete(name: str, lacks: Bools, parts: Mapping[str, Ints], topics: Sequence[str]) -> None:
-    """Raise InputError if the baseline lacks so many topics that nothing could be worse on them."""
-    for part, members in parts.items():
-        missing = members[lacks[members]]
-        if missing.size > MOST_MISSING * members.size:
-            where = "the qrels" if part == ALL_TOPICS else f"slice {part!r}"
-            raise InputError(
-                f"the baseline {name!r} lacks {missing.size} of the {members.size} topics of {where} "
-                f"(the first is {topics[missing[0]]!r}); no run could be worse on them, so it must have "
-                f"at least {1 - MOST_MISSING:.0%}: add them, or leave them out of the qrels"
             )
 
 

@@ -61,12 +61,6 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         raise FileFormatError(f"{os.fspath(path)}: {error}") from None
 
 
-def _listed(given: Any) -> list[Any]:
-    """Return a list of names or objects; a single one is a list of one."""
-    single = isinstance(given, (str, Measure, os.PathLike)) or not isinstance(given, Iterable)
-    return [given] if single else [*given]
-
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores of runs by measures on the topics of the qrels.
@@ -162,8 +156,9 @@ class Scores:
         def chosen(option: str, given: Any, size: int, find: Callable[[Any], int]) -> list[int]:
             if given is None:
                 return [*range(size)]
+            single = isinstance(given, (str, Measure, os.PathLike)) or not isinstance(given, Iterable)
             found: list[int] = []
-            for one in _listed(given):
+            for one in [given] if single else given:
                 if (at := find(one)) in found:
                     raise ParameterError(f"{option}: {short_repr(one)} is selected twice")
                 found.append(at)

@@ -173,8 +173,7 @@ def _hash_of_table(kind: str, table: Table, facets: Sequence[Facet]) -> str:
 
     import polars as pl
 
-    columns: dict[str, Any] = {"query_id": table.query_id, "doc_id": table.doc_id}
-    columns["value"] = table.value
+    columns: dict[str, Any] = {"query_id": table.query_id, "doc_id": table.doc_id, "value": table.value}
     if kind == "run" and table.has(POSITION):
         columns[POSITION.name] = table.numbers(POSITION)
     if table.passage is not None:
