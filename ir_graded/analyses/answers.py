@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, pairwise
 from typing import Any
 
@@ -87,17 +87,18 @@ def score_answers(
     runs = _numbered(run for run, _ in chain(*of_input.values()))
     by_topic = of_input if listed is None else of_input | {"assignments": listed.answers}
     topics = _numbered(topic for _, topic in chain(*by_topic.values()))
-    notes = [note for one in (found, listed, cited) if one is not None for note in one.notes]
+    notes = [*chain.from_iterable(one.notes for one in (found, listed, cited) if one is not None)]
     values = np.zeros((len(chosen), len(runs), len(topics)))
     if found is not None:
-        rows = _own_rows(found, runs, topics) if listed is None else _listed_rows(found, listed, runs, topics)
+        rows = _rows(found, listed, runs, topics)
         notes += _note_on_lists(found) if listed is None else []
         notes += _notes_on_weights(chosen, rows, [*topics])
-        for measure, of_measure in zip(chosen, values, strict=True):
-            if isinstance(measure, NuggetMeasure):
-                of_measure[:] = measure.of_nuggets(*rows, of_measure.size).reshape(of_measure.shape)
-    if cited is not None:
-        _score_citations(values, chosen, cited.answers, runs, topics)
+    for measure, of_measure in zip(chosen, values, strict=True):
+        if isinstance(measure, NuggetMeasure):
+            of_measure[:] = measure.of_nuggets(*rows, of_measure.size).reshape(of_measure.shape)
+        elif isinstance(measure, CitationMeasure) and cited is not None:
+            for (run, topic), sentences in cited.answers.items():
+                of_measure[runs[run], topics[topic]] = measure.of_sentences(sentences)
     coverage = _coverage(of_input, runs, topics, notes)
     coverage.warn()
     return Scores(tuple(runs), tuple(chosen), tuple(topics), values, coverage)
@@ -127,35 +128,22 @@ def _answer_measures(
     return chosen
 
 
-def _score_citations(
-    values: Floats,
-    measures: Iterable[Measure],
-    answers: Mapping[tuple[str, str], Sequence[Sequence[float]]],
-    runs: Mapping[str, int],
-    topics: Mapping[str, int],
-) -> None:
-    """Write the scores of answers by measures of citations, shape ``(measures, runs, topics)``."""
-    for measure, of_measure in zip(measures, values, strict=True):
-        for (run, topic), sentences in answers.items() if isinstance(measure, CitationMeasure) else ():
-            of_measure[runs[run], topics[topic]] = measure.of_sentences(sentences)
-
-
 #: Level of importance, credit and number of the answer of each nugget, sorted by answer.
 _Rows = tuple[Floats, Floats, Ints]
 
 
-def _own_rows(found: Nuggets, runs: Mapping[str, int], topics: Mapping[str, int]) -> _Rows:
-    """Return the nuggets of each answer as they are in its own list."""
-    answers = np.array([runs[run] * len(topics) + topics[topic] for run, topic in found.answers])
-    answer = np.repeat(answers, np.diff(found.bounds))
-    order = np.argsort(answer, kind="stable")
-    return found.importance[order], found.credit[order], answer[order]
-
-
-def _listed_rows(
-    found: Nuggets, listed: Nuggets, runs: Mapping[str, int], topics: Mapping[str, int]
+def _rows(
+    found: Nuggets, listed: Nuggets | None, runs: Mapping[str, int], topics: Mapping[str, int]
 ) -> _Rows:
-    """Return the listed nuggets for each answer. Raises an error where they do not match the answers."""
+    """Return the nuggets of each answer as they are in its own list, or the listed ones for each answer.
+
+    Raises an error where listed nuggets do not match the answers.
+    """
+    if listed is None:
+        answers = np.array([runs[run] * len(topics) + topics[topic] for run, topic in found.answers])
+        answer = np.repeat(answers, np.diff(found.bounds))
+        order = np.argsort(answer, kind="stable")
+        return found.importance[order], found.credit[order], answer[order]
     place: dict[str, dict[str, int]] = {topic: {} for _, topic in listed.answers}
     for run in dict.fromkeys(run for run, _ in found.answers):
         if place.keys().isdisjoint(theirs := [topic for one, topic in found.answers if one == run]):

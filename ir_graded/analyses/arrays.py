@@ -308,18 +308,13 @@ def _with_ideal(level: npt.NDArray[Any], shown: Bools, ideal: Any) -> tuple[npt.
     if further.ndim != 2 or len(further) != len(level):  # noqa: PLR2004
         raise InputError(f"ideal has shape {further.shape}; it must be [{len(level)}, m]: one row per topic")
     check_levels("ideal", further, np.ones(further.shape, dtype=np.bool_))
-    return np.hstack((level, further)), np.hstack((shown, _not_shown(level, shown, further)))
-
-
-def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any]) -> Bools:
-    """Return which documents of the ideal lists are not in the rows, matched one to one by level."""
+    # Documents of the ideal lists and of the rows are matched one to one by level.
     rows, ideal_rows = np.nonzero(shown & (level > 0))[0], np.nonzero(further > 0)[0]
     both = np.concatenate((level[shown & (level > 0)], further[further > 0])).astype(np.float64)
     values, index = np.unique(both, return_inverse=True)
     keys = np.concatenate((rows, ideal_rows)) * values.size + index
-    here, ideal = np.sort(keys[: rows.size]), keys[rows.size :]
-    order = np.argsort(ideal, kind="stable")
-    there = ideal[order]
+    here, order = np.sort(keys[: rows.size]), np.argsort(keys[rows.size :], kind="stable")
+    there = keys[rows.size :][order]
     excess = np.arange(here.size) - np.searchsorted(here, here) >= _times(there, here)
     if excess.any():
         row, value = divmod(int(here[excess][0]), values.size)
@@ -327,11 +322,11 @@ def _not_shown(level: npt.NDArray[Any], shown: Bools, further: npt.NDArray[Any])
             f"ideal: row {row} lacks a document of level {values[value]:g} that relevance has; ideal must "
             "hold the levels of all relevant documents, including those in the row"
         )
-    left = np.empty(ideal.size, dtype=np.bool_)
+    left = np.empty(there.size, dtype=np.bool_)
     left[order] = np.arange(there.size) - np.searchsorted(there, there) >= _times(here, there)
     found = np.zeros(further.shape, dtype=np.bool_)
     found[further > 0] = left
-    return found
+    return np.hstack((level, further)), np.hstack((shown, found))
 
 
 def _times(among: Ints, key: Ints) -> Ints:
@@ -363,20 +358,15 @@ def _run(
         topic, place = np.nonzero(np.take_along_axis(wanted, order, axis=1))
         column, rank = order[topic, place], place + 1
         if tied:
-            ties = _ties(ranked >> _HALF, topic, place)
+            code, begins = ranked >> _HALF, np.ones(ranked.shape, dtype=np.bool_)
+            begins[:, 1:] = code[:, 1:] != code[:, :-1]
+            begin = np.flatnonzero(begins)
+            group = (np.cumsum(begins) - 1).reshape(ranked.shape)[topic, place]
+            size = np.diff(begin, append=ranked.size)[group]
+            ties = TieGroups(begin[group] % ranked.shape[1] + 1, size) if (size > 1).any() else None
     document = np.cumsum(present, dtype=np.int64).reshape(present.shape)[topic, column] - 1
     retrieved = np.count_nonzero(shown, axis=1)
     return JudgedRun(topic, rank, levels.level_index[document], document, retrieved, ties=ties)
-
-
-def _ties(code: npt.NDArray[np.uint64], topic: Ints, place: Ints) -> TieGroups | None:
-    """Return the tie groups of documents at some places of ranked rows; None if they have no ties."""
-    begins = np.ones(code.shape, dtype=np.bool_)
-    begins[:, 1:] = code[:, 1:] != code[:, :-1]
-    begin = np.flatnonzero(begins)
-    group = (np.cumsum(begins) - 1).reshape(code.shape)[topic, place]
-    size = np.diff(begin, append=code.size)[group]
-    return TieGroups(begin[group] % code.shape[1] + 1, size) if (size > 1).any() else None
 
 
 def _like(array: Any, values: Floats) -> Any:

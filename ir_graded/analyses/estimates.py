@@ -263,7 +263,9 @@ def score_estimates(
     request = Request(wanted, replace(judgments, note_on_sample=""), runs)
     scorers, sample = request.evaluator.graded.scorers, Sample.of(judgments, methods)
     estimators = [KINDS[measure.NAME](scorer, levels, sample.weight) for measure, scorer in scorers.items()]
-    sample = sample.keeping(np.unique(np.concatenate([one.document for one in estimators])))
+    # Only these documents have influences.
+    documents = np.unique(np.concatenate([one.document for one in estimators]))
+    sample = replace(sample, kept=documents[sample.uncertain[documents]])
 
     def estimated(run: MatchedRun) -> list[tuple[Floats, Floats]]:
         if run.judged.retrieved is not None:
@@ -366,10 +368,6 @@ class Sample:
             )
         weight = np.divide(1.0, np.where(sure, 1.0, pi), out=np.zeros(judged.size), where=judged)
         return cls(levels.topics, levels.topic, weight, weight > 1, strata, np.zeros(0, dtype=np.int64))
-
-    def keeping(self, documents: Ints) -> Sample:
-        """Return the sample that keeps the influences of some documents, the only ones that have any."""
-        return replace(self, kept=documents[self.uncertain[documents]])
 
     def variance(self, influence: Floats) -> Floats:
         """Return the variance of the estimate of each topic from the influences of the kept documents."""

@@ -230,7 +230,7 @@ def compare_judgments(  # noqa: PLR0913  # options, all by keyword
     found = replace(found, sets=tuple(union.sets))
     spans = None
     if union.tables:
-        spans = _span_agreement(union, lengths, rel, confidence, int(n_resamples), generator(rng))
+        spans = union.spans(lengths, rel, confidence, int(n_resamples), generator(rng))
     concluded = {} if runs is None else _conclusions(union, pairs, runs, wanted, top_k, options)
     return JudgmentComparison(found, concluded, spans)
 
@@ -401,7 +401,13 @@ class _Union:
 
         _check_maps(sets, maps)
         sets = {n: one if isinstance(one, Mapping) else table_of("qrels", one) for n, one in sets.items()}
-        tables = _with_passages(sets)
+        tables = {n: one for n, one in sets.items() if getattr(one, "passage", None) is not None}
+        if 0 < len(tables) < len(sets):
+            without = next(name for name in sets if name not in tables)
+            raise InputError(
+                f"{next(iter(tables))!r} has passages, but {without!r} has none; give start and length in "
+                "all sets of judgments, or in none"
+            )
         for name, table in tables.items():
             tables[name] = replace(table, value=_mapped(name, table.value, maps.get(name)))
         prepared = {name: prepare_qrels(tables.get(name, qrels), (STRATUM,)) for name, qrels in sets.items()}
@@ -423,23 +429,21 @@ class _Union:
         labels[placed["row"].to_numpy(), placed["set"].to_numpy()] = placed["label"].to_numpy()
         topics = {name: one.names for name, one in prepared.items()}
         found = cls(topics, names, keys["topic"].to_numpy().copy(), keys["doc_id"].to_list(), labels, tables)
-        found._require_shared()
-        return found
-
-    def _require_shared(self) -> None:
-        """Raise NoSharedTopicsError if the reference and another set have no judged pair in common."""
-        known = ~np.isnan(self.labels)
-        reference, *others = self.sets
+        known = ~np.isnan(labels)
+        reference, *others = sets
         for at, name in enumerate(others, 1):
             if not (known[:, 0] & known[:, at]).any():
-                shown = (self._first(set_, known[:, place]) for set_, place in ((reference, 0), (name, at)))
+                shown = (found._first(set_, known[:, place]) for set_, place in ((reference, 0), (name, at)))
                 raise NoSharedTopicsError(
                     f"{reference!r} and {name!r} judge no pair of a topic and a document in common: "
                     f"{' and '.join(shown)}"
                 )
+        return found
 
-    def spans(self, lengths: Any, rel: float) -> list[Floats]:
-        """Return counts of characters of the reference and each other set, shape ``(topics, 10)``.
+    def spans(
+        self, lengths: Any, rel: float, confidence: float, n_resamples: int, rng: np.random.Generator
+    ) -> SpanAgreement:
+        """Return the agreement of the highlighted text of the reference with that of each other set.
 
         Raises InputError if the length of a document is missing or too short.
         """
@@ -461,7 +465,8 @@ class _Union:
         def total(values: Any) -> Floats:
             return whole_total(values, self.topic, topics).astype(np.float64)
 
-        found = []
+        # Counts of characters of the reference and each other set, shape ``(topics, 10)``.
+        sums = []
         for at, other in enumerate(others, 1):
             of_pair = first, other, first + other - Spans.concat([marked[0], marked[at]]).union_length(size)
             in_both = (total(known[:, 0]) > 0) & (total(known[:, at]) > 0)
@@ -470,8 +475,13 @@ class _Union:
             ratios = (safe_divide(2 * both, a + b), safe_divide(both, a + b - both))
             shared = known[:, 0] & known[:, at]
             pooled = (total(one * shared) for one in (length, *of_pair))
-            found.append(np.stack([used, *ratios, a, b, both, *pooled], axis=1).astype(np.float64))
-        return found
+            sums.append(np.stack([used, *ratios, a, b, both, *pooled], axis=1).astype(np.float64))
+        names = _COEFFICIENTS[: -1 if lengths is None else None]
+        values = with_intervals(sums, _coefficients, confidence, n_resamples, rng)
+        columns: Any = zip(SpanAgreement.COLUMNS, (one[:, : len(names)] for one in values), strict=True)
+        by_topic = [_coefficients(one)[:, :2] for one in sums]
+        compared = tuple(self.sets)[1:]
+        return SpanAgreement(compared, names, tuple(self.names), confidence, by_topic, **dict(columns))
 
     def limited(self, name: str, limit: str) -> Any:
         """Return qrels of the pairs of a set that another set judges, too, on topics of both."""
@@ -505,18 +515,6 @@ def _coefficients(sums: Floats) -> Floats:
     return np.stack(found, axis=-1)
 
 
-def _with_passages(sets: Mapping[str, Any]) -> dict[str, Table]:
-    """Return the sets that have passages. Raises InputError if others have none."""
-    tables = {name: one for name, one in sets.items() if getattr(one, "passage", None) is not None}
-    if tables and len(tables) < len(sets):
-        without = next(name for name in sets if name not in tables)
-        raise InputError(
-            f"{next(iter(tables))!r} has passages, but {without!r} has none; give start and length in "
-            "all sets of judgments, or in none"
-        )
-    return tables
-
-
 def _check_maps(sets: Mapping[str, Any], maps: Any) -> None:
     if not isinstance(maps, Mapping) or not all(isinstance(one, Mapping) for one in maps.values()):
         raise ParameterError(
@@ -537,25 +535,6 @@ def _mapped(name: str, labels: Floats, levels: Mapping[float, float] | None) -> 
         mapped = np.fromiter((levels[value] for value in values.tolist()), dtype=object, count=values.size)
         values = as_finite(mapped, lambda at: f"maps: {name!r}: the level for {values[at]:g}")
     return values[of_label]
-
-
-def _span_agreement(
-    union: _Union,
-    lengths: Any,
-    rel: float,
-    confidence: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> SpanAgreement:
-    """Return the agreement of the highlighted text of the reference with that of each other set."""
-    sums, names = union.spans(lengths, rel), _COEFFICIENTS[: -1 if lengths is None else None]
-    values = with_intervals(sums, _coefficients, confidence, n_resamples, rng)
-    columns: Any = {
-        name: one[:, : len(names)] for name, one in zip(SpanAgreement.COLUMNS, values, strict=True)
-    }
-    by_topic = [_coefficients(one)[:, :2] for one in sums]
-    _, *others = union.sets
-    return SpanAgreement(tuple(others), names, tuple(union.names), confidence, by_topic, **columns)
 
 
 def _conclusions(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,23 +105,6 @@ def ranges(measures: Iterable[Measure], scores: Mapping[Measure, Floats]) -> lis
         np.abs(scores[with_ties(measure, "optimistic")] - scores[with_ties(measure, "pessimistic")])
         for measure in measures
     ]
-
-
-@dataclass(frozen=True)
-class OpenByTies:
-    """Effect of ties on the scores of one run by several measures."""
-
-    #: Share of the topics in which the score of some measure depends on the order.
-    topics_share: float
-    largest_range: float
-
-    @classmethod
-    def of(cls, ranges_of_measures: list[Floats]) -> OpenByTies:
-        """Return the effect of ties from the ``ranges`` of the scores."""
-        if not ranges_of_measures:
-            return cls(0.0, 0.0)
-        widest = np.max(ranges_of_measures, axis=0)
-        return cls(float((widest > _ROUNDING).mean()), float(widest.max()))
 
 
 def tied_share(judgments: Judgments, run: Any) -> float:

@@ -540,7 +540,13 @@ def ranked_lists(qrels: str, runs: Iterable[str], options: Options) -> Iterator[
     Warns:
         CoverageWarning: a run lacks topics, and only the others count.
     """
-    judgments = _judgments(qrels)
+    table, _ = read_as_trec_eval("qrels", qrels)
+    first = first_rows(pl.DataFrame({"topic": table.query_id, "doc": table.doc_id}))
+    for row in np.flatnonzero(table.value % 1)[:1].tolist():
+        raise errors.InputError(f"{table.in_kind(row)}: the level must be whole; see `ir_graded evaluate`")
+    for row in np.flatnonzero(first != np.arange(first.size))[:1].tolist():
+        raise errors.InputError(f"{table.in_kind(row)}: the document appears twice; keep one of the lines")
+    judgments = from_table(table[table.query_id.arg_sort().to_numpy().astype(np.int64)])
     for path, table, tag in in_threads(lambda run: (run, *read_as_trec_eval("run", run)), runs, processors()):
         lists = Lists(judgments, match_table(judgments, table, -np.inf), tag, options)
         absent = [lists.names[number] for number in np.flatnonzero(lists.absent).tolist()]
@@ -550,15 +556,3 @@ def ranked_lists(qrels: str, runs: Iterable[str], options: Options) -> Iterator[
             lacks = f"{path} lacks {len(absent)} of {len(lists.names)} topics: {errors.format_ids(absent)}"
             warnings.warn(f"{lacks}; they count only with -c", errors.CoverageWarning, stacklevel=2)
         yield lists
-
-
-def _judgments(path: str) -> Judgments:
-    """Read qrels with whole levels; topics are in bytewise order."""
-    table, _ = read_as_trec_eval("qrels", path)
-    first = first_rows(pl.DataFrame({"topic": table.query_id, "doc": table.doc_id}))
-    for row in np.flatnonzero(table.value % 1)[:1].tolist():
-        raise errors.InputError(f"{table.in_kind(row)}: the level must be whole; see `ir_graded evaluate`")
-    for row in np.flatnonzero(first != np.arange(first.size))[:1].tolist():
-        raise errors.InputError(f"{table.in_kind(row)}: the document appears twice; keep one of the lines")
-    by_topic = table.query_id.arg_sort().to_numpy().astype(np.int64)
-    return from_table(table[by_topic])

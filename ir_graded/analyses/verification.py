@@ -122,7 +122,19 @@ def verify(  # noqa: PLR0913  # options of evaluate
     before, precision = saved_options.get("precision"), now.options["precision"]
     note = f"scores of documents were compared and hashed as {before}, now as {precision}"
     note = "" if before in {None, precision} else note
-    rows = [*_of_signatures(was, scores.signature, now, note)]
+    own = scores.signature
+    rows = [*_of_names("version of ", was.get("versions", {}), now.versions)]
+    before, found, of_scores = (
+        one and " ".join(one) for one in (was.get("measures"), now.measures, own.measures)
+    )
+    rows.append(_row("measures", before, found, own=of_scores))
+    before = f"{was['topics']}:{was['topics_hash']}" if {"topics", "topics_hash"} <= {*was} else None
+    found, of_scores = (f"{one.topics}:{one.topics_hash}" for one in (now, own))
+    rows.append(_row("topics", before, found, own=of_scores))
+    # Scores of topics have neither.
+    rows += (_row(name, str(was[name]) if name in was else None, "None") for name in ("seed", "weights"))
+    rows += _of_names("", saved_options, now.options, note)
+    rows.append(_row("qrels", was.get("qrels"), now.qrels))
     rows += _of_runs(scores, was.get("runs", {}), again, now, note)
     return Verification(*map(tuple, zip(*rows, strict=True)))
 
@@ -139,25 +151,6 @@ def _row(item: str, saved: Any, found: Any, run: str = "", note: str = "", own: 
     return item, run, "", "", status, saved, found, note
 
 
-def _of_signatures(
-    was: Mapping[str, Any], own: Signature, now: Signature, on_precision: str
-) -> Iterator[_Row]:
-    """Yield rows on all but the runs; ``was`` may lack fields of ``own`` and ``now``."""
-    yield from _of_names("version of ", was.get("versions", {}), now.versions)
-    saved, found, of_scores = (
-        one and " ".join(one) for one in (was.get("measures"), now.measures, own.measures)
-    )
-    yield _row("measures", saved, found, own=of_scores)
-    saved = f"{was['topics']}:{was['topics_hash']}" if {"topics", "topics_hash"} <= {*was} else None
-    found, of_scores = (f"{one.topics}:{one.topics_hash}" for one in (now, own))
-    yield _row("topics", saved, found, own=of_scores)
-    for name in ("seed", "weights"):
-        # Scores of topics have neither.
-        yield _row(name, str(was[name]) if name in was else None, "None")
-    yield from _of_names("", was.get("options", {}), now.options, on_precision)
-    yield _row("qrels", was.get("qrels"), now.qrels)
-
-
 def _of_names(
     prefix: str,
     saved: Mapping[str, Any],
@@ -165,12 +158,8 @@ def _of_names(
     on_precision: str = "",
 ) -> Iterator[_Row]:
     for name in {**found, **saved}:
-        yield _row(
-            f"{prefix}{name}",
-            saved.get(name),
-            found.get(name),
-            note=on_precision if name == "precision" else "",
-        )
+        note = on_precision if name == "precision" else ""
+        yield _row(f"{prefix}{name}", saved.get(name), found.get(name), note=note)
 
 
 def _of_runs(

@@ -162,9 +162,9 @@ def test_levels_have_the_shares_of_the_regressions(monkeypatch):
     documents = np.flatnonzero(imputation.imputed & (imputation.judgments.levels.topic == 1))
     names = [imputation.judgments.doc_ids[at] for at in documents.tolist()]
     draws = model.draws(1, 7)
-    parts = [draws.levels(np.full(size, shift)) for size in (5000, 15_000)]
+    parts = [draws(np.full(size, shift)) for size in (5000, 15_000)]
     got = np.concatenate(parts)
-    assert np.array_equal(got, model.draws(1, 7).levels(np.full(samples, shift)))
+    assert np.array_equal(got, model.draws(1, 7)(np.full(samples, shift)))
     every = {
         (imputation.judgments.names[imputation.judgments.levels.topic[at]], imputation.judgments.doc_ids[at])
         for at in np.flatnonzero(imputation.imputed).tolist()
@@ -188,7 +188,7 @@ def test_each_sample_has_its_coefficients(monkeypatch):
     intercepts[:, 0] = np.where(np.arange(50) % 3, -60.0, 60.0)
     monkeypatch.setattr(model, "steps", [(intercepts, np.zeros((50, 30)))])
     draws = model.draws(0, 3)
-    drawn = np.concatenate([draws.levels(np.zeros(20)), draws.levels(np.zeros(30))])
+    drawn = np.concatenate([draws(np.zeros(20)), draws(np.zeros(30))])
     assert (drawn == (np.arange(50) % 3 == 0)[:, np.newaxis]).all()
 
 
@@ -197,7 +197,7 @@ def test_shifts_are_of_samples_and_of_topics(monkeypatch):
     _, model = model_of(qrels, runs, 10, 4000)
     monkeypatch.setattr(model, "steps", [(np.zeros((4000, 7)), np.zeros((4000, 30)))])
     draws = model.draws(0, 3)
-    share = draws.levels(np.zeros(4000))
+    share = draws(np.zeros(4000))
     # Documents of a topic share a shift, so they are drawn together more often than alone.
     both = np.mean([(share[:, a] & share[:, b]).mean() for a, b in combinations(range(share.shape[1]), 2)])
     normal = np.random.default_rng(1).normal(0, 0.7, 200_000)

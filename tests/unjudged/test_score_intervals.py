@@ -14,7 +14,7 @@ from reference.tie_cases import IDS
 import ir_graded
 from ir_graded.analyses import score_intervals
 from ir_graded.analyses.score_intervals import imputation
-from ir_graded.analyses.score_intervals.imputation import Imputation, ReciprocalRankFusion, TopicDraws
+from ir_graded.analyses.score_intervals.imputation import Imputation, ReciprocalRankFusion, topic_draws
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")
@@ -124,8 +124,8 @@ def test_equal_sums_of_different_ranks_tie():
 
 
 def drawn(alpha, bin_of, samples, shift=0.0, seed=3):
-    draws = TopicDraws(np.array(alpha), np.array(bin_of), np.array([False, True, True]), seed)
-    return draws.levels(np.full(samples, shift))
+    draws = topic_draws(np.array(alpha), np.array(bin_of), np.array([False, True, True]), seed)
+    return draws(np.full(samples, shift))
 
 
 def test_levels_have_the_shares_of_the_dirichlet_distribution(monkeypatch):
@@ -154,9 +154,9 @@ def test_levels_drawn_in_parts_equal_those_drawn_at_once():
         np.array([False, True, True]),
     )
     shift = np.linspace(-1, 1, 10)
-    draws = TopicDraws(alpha, bin_of, above_0, 5)
-    parts = np.concatenate([draws.levels(shift[:3]), draws.levels(shift[3:])])
-    assert np.array_equal(parts, TopicDraws(alpha, bin_of, above_0, 5).levels(shift))
+    draws = topic_draws(alpha, bin_of, above_0, 5)
+    parts = np.concatenate([draws(shift[:3]), draws(shift[3:])])
+    assert np.array_equal(parts, topic_draws(alpha, bin_of, above_0, 5)(shift))
 
 
 # ---------------------------------------------------------------------------------------- whole results
@@ -167,7 +167,7 @@ def test_levels_drawn_in_parts_equal_those_drawn_at_once():
 @pytest.mark.parametrize("seed", range(6))
 def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypatch):
     qrels, runs = random_input(seed)
-    samples, original = {}, TopicDraws.levels
+    samples, original = {}, topic_draws.levels
 
     def levels(self, shift):
         found = original(self, shift)
@@ -176,7 +176,7 @@ def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypa
         return found
 
     kept = []
-    monkeypatch.setattr(TopicDraws, "levels", levels)
+    monkeypatch.setattr(topic_draws, "levels", levels)
     got = ir_graded.score_intervals(MEASURES, qrels, runs, depth=6, n_samples=9, confidence=0.5)
     found = imputation_of(qrels, runs.values(), 6)
     scale = unjudged.scale_of(qrels)
@@ -224,16 +224,12 @@ def test_worked_example_has_its_intervals(monkeypatch):
             yield topics, values
 
     monkeypatch.setattr(score_intervals.Samples, "scored", scored)
-    monkeypatch.setattr(Imputation, "draws", lambda _, topic, __: Draws(topic))
 
-    class Draws:
-        def __init__(self, topic):
-            self.topic = topic
+    def draws(_, topic, __):
+        documents = 0 if topic else 2
+        return lambda shift: rng.choice(3, (shift.size, documents), p=[0.5, 0.25, 0.25])
 
-        def levels(self, shift):
-            documents = 0 if self.topic else 2
-            return rng.choice(3, (shift.size, documents), p=[0.5, 0.25, 0.25])
-
+    monkeypatch.setattr(Imputation, "draws", draws)
     found = ir_graded.score_intervals(list(OF_EXAMPLE_E), qrels, run, depth=4, n_samples=3000)
     values = np.concatenate(samples, axis=2)[:, 0, 0]
     for at, (mean, zero) in enumerate(OF_EXAMPLE_E.values()):

@@ -486,7 +486,7 @@ class Samples:
         shift = self.shift[samples]
         level_index = np.tile(self.levels.level_index[begin:end], (shift.size, 1))
         imputed = self.imputation.imputed[begin:end]
-        drawn = np.concatenate([draw.levels(shift) for draw in draws], axis=1)
+        drawn = np.concatenate([draw(shift) for draw in draws], axis=1)
         drawn = drawn + (self.imputation.scale[0] if drawn.size else 0)
         level_index[:, imputed] = drawn
         self.added[samples] += np.count_nonzero(drawn >= self.rel, axis=1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -167,13 +167,13 @@ class Imputation:
         """Whether each document of the qrels gets a level."""
         return self.bin >= 0
 
-    def draws(self, topic: int, seed: int) -> TopicDraws:
-        """Return the random numbers of one topic."""
+    def draws(self, topic: int, seed: int) -> Draws:
+        """Return the draws of one topic."""
         levels = self.judgments.levels
         begin, end = np.searchsorted(levels.topic, [topic, topic + 1])
         of_topic = self.bin[begin:end]
         bins, bin_of = np.unique(of_topic[of_topic >= 0], return_inverse=True)
-        return TopicDraws(self.alpha[topic, bins], bin_of, levels.values[self.scale] > 0, seed)
+        return topic_draws(self.alpha[topic, bins], bin_of, levels.values[self.scale] > 0, seed)
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -213,35 +213,29 @@ def _parameters(counts: Floats) -> tuple[Floats, Bools]:
     return counts + POOLED * of_bin, judged[:, 0] >= FEWEST
 
 
-class Draws(Protocol):
-    """Random levels of the documents of one topic, drawn in parts in the order of the samples."""
-
-    def levels(self, shift: Floats) -> Ints:
-        """Draw levels as positions on the scale, for a shift per sample; shape ``(samples, documents)``."""
+#: Draws random levels of the documents of one topic as positions on the scale, for a shift per sample; the
+#: shape is ``(samples, documents)``. It is called with the samples in their order, in parts or at once.
+Draws = Callable[[Floats], Ints]
 
 
-class TopicDraws:
-    """Random levels of the documents of one topic. Drawing in parts or at once gives the same levels."""
+def topic_draws(alpha: Floats, bin_of: Ints, above_0: Bools, seed: int) -> Draws:
+    """Return the draws of one topic from the shares of its bins."""
+    # One stream per kind of numbers, since gamma variables use varying numbers of draws.
+    shifts, shares, uniforms = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
 
-    def __init__(self, alpha: Floats, bin_of: Ints, above_0: Bools, seed: int) -> None:
-        self._alpha, self._bin_of, self._above_0 = alpha, bin_of, above_0
-        # One stream per kind of numbers, since gamma variables use varying numbers of draws.
-        self._shifts, self._shares, self._uniform = map(
-            np.random.default_rng, np.random.SeedSequence(seed).spawn(3)
-        )
-
-    def levels(self, shift: Floats) -> Ints:
-        """Draw levels as positions on the scale, for a shift per sample; shape ``(samples, documents)``."""
-        shift = shift + self._shifts.normal(0.0, SHIFT_DEVIATION, shift.size)
-        weights = self._shares.standard_gamma(self._alpha, (shift.size, *self._alpha.shape))
-        weights[..., self._above_0] *= np.exp(shift)[:, np.newaxis, np.newaxis]
+    def levels(shift: Floats) -> Ints:
+        shift = shift + shifts.normal(0.0, SHIFT_DEVIATION, shift.size)
+        weights = shares.standard_gamma(alpha, (shift.size, *alpha.shape))
+        weights[..., above_0] *= np.exp(shift)[:, np.newaxis, np.newaxis]
         cumulative = np.cumsum(weights, axis=2)
         cumulative /= cumulative[:, :, -1:]
-        uniform = self._uniform.random((shift.size, self._bin_of.size))
+        uniform = uniforms.random((shift.size, bin_of.size))
         drawn = np.zeros(uniform.shape, dtype=np.int64)
-        for level in range(self._above_0.size - 1):
-            drawn += uniform >= cumulative[:, self._bin_of, level]
+        for level in range(above_0.size - 1):
+            drawn += uniform >= cumulative[:, bin_of, level]
         return drawn
+
+    return levels
 
 
 #: Fewest labels of a fit, and fewest runs without a warning.
@@ -367,28 +361,23 @@ class RunModel:
             found[run.document[hits] - begin, column] = FUSION / (FUSION + run.rank[hits])
         return found[wanted]
 
-    def draws(self, topic: int, seed: int) -> RunDraws:
-        """Return the random numbers of one topic."""
-        return RunDraws(self, topic, self.features(self._imputation.imputed, topic), seed)
+    def draws(self, topic: int, seed: int) -> Draws:
+        """Return the draws of one topic."""
+        x, drawn_before = self.features(self._imputation.imputed, topic), 0
+        shifts, uniforms = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
 
+        def levels(shift: Floats) -> Ints:
+            nonlocal drawn_before
+            samples = slice(drawn_before, drawn_before + shift.size)
+            drawn_before += shift.size
+            shift = shift + shifts.normal(0.0, SHIFT_DEVIATION, shift.size)
+            uniform = uniforms.random((shift.size, len(x)))
+            drawn = np.zeros(uniform.shape, dtype=np.int64)
+            reached = np.ones_like(uniform)
+            for (beta, of_topic), is_shifted in zip(self.steps, self.shifted, strict=True):
+                base = of_topic[samples, topic] + (shift if is_shifted else 0)
+                reached *= sigmoid(beta[samples] @ x.T + base[:, np.newaxis])
+                drawn += uniform < reached
+            return drawn
 
-class RunDraws:
-    """Random levels of the documents of one topic."""
-
-    def __init__(self, model: RunModel, topic: int, x: Floats, seed: int) -> None:
-        self._model, self._topic, self._x, self._drawn = model, topic, x, 0
-        self._shifts, self._uniform = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
-
-    def levels(self, shift: Floats) -> Ints:
-        """Draw levels as positions on the scale, for a shift per sample; shape ``(samples, documents)``."""
-        samples = slice(self._drawn, self._drawn + shift.size)
-        self._drawn += shift.size
-        shift = shift + self._shifts.normal(0.0, SHIFT_DEVIATION, shift.size)
-        uniform = self._uniform.random((shift.size, len(self._x)))
-        drawn = np.zeros(uniform.shape, dtype=np.int64)
-        reached = np.ones_like(uniform)
-        for (beta, of_topic), is_shifted in zip(self._model.steps, self._model.shifted, strict=True):
-            base = of_topic[samples, self._topic] + (shift if is_shifted else 0)
-            reached *= sigmoid(beta[samples] @ self._x.T + base[:, np.newaxis])
-            drawn += uniform < reached
-        return drawn
+        return levels
