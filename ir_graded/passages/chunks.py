@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ir_graded.core.passages import Spans
-from ir_graded.core.segments import Floats, Ints, count, whole_total
+from ir_graded.core.segments import Floats, count, whole_total
 from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.records import Node, indexed_span
@@ -62,29 +62,21 @@ def to_characters(table: pd.DataFrame, texts: Texts) -> pd.DataFrame:
     for doc_id, rows in table.groupby("doc_id", sort=False).indices.items():
         text = text_of(texts, str(doc_id), str, bytes)
         text = text.encode() if isinstance(text, str) else text
+        # Bytes 10xxxxxx continue a character.
+        begins = np.append((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80, True)  # noqa: PLR2004
+        number = np.cumsum(begins) - 1
         for ends, word in ((start, "begins"), (stop, "ends")):
-            found = _characters(text, ends[rows])
-            if (found < 0).any():
-                at = int(np.argmax(found < 0))
+            places = ends[rows]
+            inside = (places >= 0) & (places < number.size)
+            known = np.where(inside, places, 0)
+            found, wrong = number[known], ~(inside & begins[known])
+            if wrong.any():
+                at = int(np.argmax(wrong))
                 span = ":".join(str(table[name].iloc[rows[at]]) for name in ("start", "length"))
-                where = (
-                    f"after the text of {len(text)} bytes" if found[at] == _BEYOND else "inside a character"
-                )
+                where = "inside a character" if inside[at] else f"after the text of {len(text)} bytes"
                 raise InputError(f"row {rows[at]}, document {str(doc_id)!r}: the span {span} {word} {where}")
             ends[rows] = found
     return table.assign(start=start, length=stop - start)
-
-
-_INSIDE, _BEYOND = -1, -2
-
-
-def _characters(text: bytes, places: Ints) -> Ints:
-    """Return positions in characters, ``_INSIDE`` one or ``_BEYOND`` the text."""
-    # Bytes 10xxxxxx continue a character.
-    begins = np.append((np.frombuffer(text, dtype=np.uint8) & 0xC0) != 0x80, True)  # noqa: PLR2004
-    number = np.where(begins, np.cumsum(begins) - 1, _INSIDE)
-    known = (places >= 0) & (places < number.size)
-    return np.where(known, number[np.where(known, places, 0)], _BEYOND)
 
 
 def text_of(texts: Any, doc_id: str, *kinds: type[Any]) -> Any:
@@ -290,23 +282,21 @@ def _chunk(given: Node) -> Any:
     return getattr(chunk, "node", chunk)
 
 
-def _span_of_dict(chunk: Node) -> tuple[int, int]:
-    """Return start and length of a chunk from its ends, or from its start and its length."""
-    if "start_index" in chunk or "end_index" in chunk:
-        return indexed_span(chunk)
-    if "start" in chunk and "length" in chunk:
-        return chunk["start"].whole(), chunk["length"].whole()
-    keys = ", ".join(map(short_repr, chunk.value)) or "none"
-    raise chunk.error(f"needs start_index and end_index, or start and length; the keys found are {keys}")
-
-
 def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
     """Return document, start and length of a chunk."""
     chunk = _chunk(given)
     if isinstance(chunk, Mapping):
         metadata = Node(chunk, given.place)
         own = "doc_id" if "doc_id" in chunk and "corpus_id" not in chunk else "corpus_id"
-        start, length = _span_of_dict(metadata)
+        if "start_index" in chunk or "end_index" in chunk:
+            start, length = indexed_span(metadata)
+        elif "start" in chunk and "length" in chunk:
+            start, length = metadata["start"].whole(), metadata["length"].whole()
+        else:
+            keys = ", ".join(map(short_repr, chunk)) or "none"
+            raise metadata.error(
+                f"needs start_index and end_index, or start and length; the keys found are {keys}"
+            )
     elif hasattr(chunk, "page_content"):
         metadata, own = Node(chunk.metadata, f"{given.place}: metadata"), "source"
         at = metadata["start_index"]
@@ -456,7 +446,12 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
     precision, recall, supported = (np.pad(v, (0, len(unjudged))) for v in (precision, recall, supported))
     sentences = [*judgments.names, *unjudged]
     cited = np.array([sentence in cited_ids for sentence in sentences], dtype=np.bool_)
-    answers = [_answer(sentence, separator) for sentence in sentences]
+    answers = []
+    for sentence in sentences:
+        answer, there, _ = sentence.rpartition(separator)
+        if not there:
+            raise InputError(f"topic {sentence!r} has no {separator!r} between an answer and a sentence")
+        answers.append(answer)
     number = {answer: at for at, answer in enumerate(dict.fromkeys(answers))}
     of_answer = np.array([number[answer] for answer in answers], dtype=np.int64)
 
@@ -472,10 +467,3 @@ def citations(qrels: Any, run: Any, separator: str = "#") -> pd.DataFrame:
             "supported": total(supported).astype(np.int64),
         }
     )
-
-
-def _answer(query_id: str, separator: str) -> str:
-    answer, there, _ = query_id.rpartition(separator)
-    if not there:
-        raise InputError(f"topic {query_id!r} has no {separator!r} between an answer and a sentence")
-    return answer

@@ -37,14 +37,6 @@ _NAME = r"""(?![0-9.-])[^\s/\[\]()@*'"|=<>+,$!:]+"""
 _STEP = re.compile(rf"/(text\(\)|{_NAME}(?::{_NAME})?)(?:\[([1-9][0-9]{{0,8}})\])?")
 
 
-def _steps_of(path: str) -> Steps:
-    """Return the steps of a path; none if it is not a plain path from the document element down."""
-    found = list(_STEP.finditer(path))
-    steps = tuple((step[1], int(step[2] or 1)) for step in found)
-    plain = "".join(step[0] for step in found) == path and all(name != _TEXT for name, _ in steps[:-1])
-    return steps if plain and len(steps) <= _MOST_STEPS else ()
-
-
 class _Walk:
     """Walk over the tree of an article that records ``(start, length)`` of locations and all above them."""
 
@@ -233,9 +225,11 @@ def _result(result: Any, query_id: str, score: float, where: str) -> _Result:
     if PurePath(doc_id).anchor or doc_id.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", doc_id):
         raise _error(where, file, f"{topic}: the <file> {shortened(doc_id)} is outside the directory")
     location, path = _field(result, "path", where, f"{topic}, article {doc_id!r}")
-    steps = _steps_of(path)
+    parts = list(_STEP.finditer(path))
+    steps = tuple((step[1], int(step[2] or 1)) for step in parts)
     found = _Result(query_id, doc_id, score, path, steps, f"{where}, line {location.sourceline}")
-    if not steps:
+    plain = "".join(step[0] for step in parts) == path and all(name != _TEXT for name, _ in steps[:-1])
+    if not (plain and 0 < len(steps) <= _MOST_STEPS):
         raise FileFormatError(
             f"{found}: the path {shortened(path, 200)} must be like /article[1]/body[1]/p[3], "
             f"with at most {_MOST_STEPS} steps, of which the last may be text()[1]"
