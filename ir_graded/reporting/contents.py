@@ -102,13 +102,10 @@ class Lists:
         values = judgments.levels.values
         counts = np.zeros((topics, values.size), dtype=np.int64)
         np.add.at(counts, (judgments.levels.topic, judgments.levels.level_index), 1)
+        levels = values[::-1].tolist()
         judged = [
-            [
-                (level, count)
-                for level, count in zip(values.tolist(), of_topic, strict=True)
-                if level >= 0 < count
-            ]
-            for of_topic in counts.tolist()
+            [(level, number) for level, number in zip(levels, of_topic, strict=True) if level >= 0 < number]
+            for of_topic in counts[:, ::-1].tolist()
         ]
         return cls(
             tuple(values[values >= 0].tolist()),
@@ -116,7 +113,7 @@ class Lists:
             level_of,
             rows,
             None if all(np.isnan(one.contribution).all() for one in listed) else adds,
-            [of_topic[::-1] for of_topic in judged],
+            judged,
         )
 
 
@@ -510,10 +507,6 @@ def _lists(lists: Lists) -> dict[str, Any]:
             for of_topic in lists.level_of
         ],
         "rows": lists.rows,
-        "adds": _sparse(lists.adds),
+        "adds": lists.adds and [[rounded(of_topic, _SCORE) for of_topic in of_run] for of_run in lists.adds],
         "judged": lists.judged,
     }
-
-
-def _sparse(adds: Sequence[Sequence[Floats]] | None) -> Any:
-    return None if adds is None else [[rounded(of_topic, _SCORE) for of_topic in of_run] for of_run in adds]

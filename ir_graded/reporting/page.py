@@ -24,9 +24,8 @@ from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
 from ir_graded.meta.paired_tests import CORRECTIONS, TESTS, TESTS_OF_DIFFERENCES
-from ir_graded.reporting.contents import UNJUDGED_AT, packed
 
-from .contents import Contents, collect, note, of_scores, versions
+from .contents import UNJUDGED_AT, Contents, collect, note, of_scores, packed, versions
 
 
 @statistic(test=TESTS_OF_DIFFERENCES, correction=CORRECTIONS)
