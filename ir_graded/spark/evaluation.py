@@ -14,18 +14,13 @@ from ir_measures.measures import Measure
 from ir_graded.core.facets import INCLUSION, POSITION, SPAN, STRATUM, VALUE_COLUMNS
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
-from ir_graded.evaluation.provider import (
-    GradedEvaluator,
-    native_scorers,
-    scorers_here,
-    wanted_columns,
-)
+from ir_graded.evaluation.provider import GradedEvaluator, native_scorers, scorers_here, wanted_columns
 from ir_graded.io.table import Table, from_frame
 from ir_graded.io.values import describe_document
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.qrels import from_table
 from ir_graded.matching.tables import match_ranked
-from ir_graded.measures.base import Scorer, aggregate
+from ir_graded.measures.base import aggregate
 from ir_graded.measures.parsing import read_measure, read_measures
 
 from .files import ONE_RUN, Paths, as_paths, names_of_files, prepared
@@ -86,7 +81,12 @@ def evaluate(
         >>> scores = ir_graded.spark.evaluate(["Q", "AP"], qrels, runs)  # doctest: +SKIP
         >>> ir_graded.spark.mean(scores).show()  # doctest: +SKIP
     """
-    wanted = _scored_here(measures)
+    wanted = scorers_here(read_measures(measures), "ir_graded.spark.evaluate")
+    if others := [measure for measure, scorer in wanted.items() if scorer.NEEDS_QRELS_ORDER]:
+        raise ParameterError(
+            f"{others[0]} depends on the order of the rows of the qrels, which Spark does not keep; "
+            "use ir_graded.evaluate"
+        )
     _check_options(longest_topic, broadcast)
     judged, ranked = prepared("qrels", qrels, spark, wanted), prepared("run", runs, spark, wanted)
     scale = _scale(judged)
@@ -180,17 +180,6 @@ def mean(scores: DataFrame) -> DataFrame:
     total = F.udf(lambda measure, row: aggregate(read_measure(measure), np.array(row)), "double")
     grouped = scores.groupBy("run", "measure").agg(values.alias("values"))
     return grouped.select("run", "measure", total("measure", "values").alias("value"))
-
-
-def _scored_here(measures: Iterable[str | Measure] | str | Measure) -> dict[Measure, Scorer]:
-    scorers = scorers_here(read_measures(measures), "ir_graded.spark.evaluate")
-    for measure, scorer in scorers.items():
-        if scorer.NEEDS_QRELS_ORDER:
-            raise ParameterError(
-                f"{measure} depends on the order of the rows of the qrels, which Spark does not keep; "
-                "use ir_graded.evaluate"
-            )
-    return scorers
 
 
 def _survey(judged: DataFrame, ranked: DataFrame, longest: int) -> tuple[list[str], list[tuple[str, str]]]:
@@ -326,7 +315,14 @@ class Scoring:
         import pyarrow as pa
 
         judgments = evaluator.judgments
-        parts = [self._match(evaluator, name, piece) for piece in self._pieces(tables)]
+        where = f"run {name!r}" if self.named else "the only run, as the DataFrame has no column run"
+        parts = []
+        for piece in self._pieces(tables):
+            if isinstance(piece, Iterator):
+                rows = (self._table("run", table, where) for table in piece)
+                parts.append(match_ranked(judgments, rows, evaluator.lowest))
+            else:
+                parts.append(evaluator.match(self._table("run", piece, where), threads=1))
         scored = evaluator.scores_of(JudgedRun.joined(judgments.levels, parts))
         topics = len(judgments.names)
         for measure, values in scored.items():
@@ -338,15 +334,6 @@ class Scoring:
                     "value": pa.array(values, pa.float64()),
                 }
             )
-
-    def _match(
-        self, evaluator: GradedEvaluator, name: str, piece: pa.Table | Iterator[pa.Table]
-    ) -> JudgedRun:
-        where = f"run {name!r}" if self.named else "the only run, as the DataFrame has no column run"
-        if isinstance(piece, Iterator):
-            parts = (self._table("run", table, where) for table in piece)
-            return match_ranked(evaluator.judgments, parts, evaluator.lowest)
-        return evaluator.match(self._table("run", piece, where), threads=1)
 
     def _pieces(self, tables: Iterator[pa.Table]) -> Iterator[pa.Table | Iterator[pa.Table]]:
         """Yield a run as tables of whole topics, or as an iterator of tables for a topic that is too long."""

@@ -38,7 +38,6 @@ _RUN_OF = {
     "parquet": r"^((?:.*?/)?([^/]+)\.parquet)(?:/.*)?$",
     "lines": r"^((?:.*/)?([^/]+?)(?:\.(?:gz|bz2|zst))?)$",
 }
-_NOT_READ = (".xz", ".zip", ".7z")
 #: Number of fields, their names, and the position of the value.
 _LINES = {"qrels": (4, "topic iteration doc level", 3), "run": (6, "topic Q0 doc rank score tag", 4)}
 
@@ -105,7 +104,7 @@ def _read(spark: SparkSession, kind: str, path: Paths) -> DataFrame:
         return spark.read.parquet(*paths)
     text = spark.read.text(paths, lineSep="\n")
     for file in text.inputFiles():
-        if file.endswith(_NOT_READ):
+        if file.endswith((".xz", ".zip", ".7z")):
             raise InputError(f"{kind}: {file}: Spark cannot read this compression; use gzip or zstandard")
     return _fields(text, kind)
 
