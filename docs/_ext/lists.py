@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 
 from measure_pages import slug, table
@@ -77,14 +77,25 @@ def with_scale() -> str:
 
 
 def of_names() -> str:
-    """Return a line per measure: its constants in the package, or ``-``, and its names."""
+    """Return a line per measure: its constants and its names; or the names of measures without constants."""
     constants: dict[int, list[str]] = {}
     for name in measures.__all__:
         constants.setdefault(id(getattr(measures, name)), []).append(name)
     names: dict[int, list[str]] = {}
     for name, measure in NAMES.items():
         names.setdefault(id(measure), []).append(name)
-    lines = (" ".join(("/".join(constants.get(measure, "-")), *of)) for measure, of in names.items())
+
+    def prefix(measure: int) -> str | None:
+        found = re.match("[^-]+-(?=.)", names[measure][0])
+        return None if measure in constants else found[0] if found else ""
+
+    lines: list[str] = []
+    for start, of in groupby(names, prefix):
+        if start is None:
+            lines += (" ".join(("/".join(constants[one]), *names[one])) for one in of)
+        else:
+            rest = (name.removeprefix(start) for one in of for (name,) in [names[one]])
+            lines.append(" ".join((f"{start}:", *rest)))
     return "\n".join(('NAMES = """', *lines, '"""'))
 
 

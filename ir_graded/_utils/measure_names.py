@@ -45,18 +45,14 @@ def _measure(name: str) -> object:
     return import_module(f"{_PACKAGE}.measures").NAMES[name]
 
 
-# A line per measure: the constants of the package with slashes between them, or ``-``, and the names.
+# A line per measure: the constants of the package with slashes between them, and the names. Measures without
+# a constant share a line: a colon after their prefix, if they have one, and the rest of the name of each.
 # generated: names  # noqa: ERA001
 NAMES = """
 NuggetScore NuggetScore
 CitationP CitationP
 CitationR CitationR
-- all_score
-- strict_all_score
-- vital_score
-- strict_vital_score
-- weighted_score
-- strict_weighted_score
+: all_score strict_all_score vital_score strict_vital_score weighted_score strict_weighted_score
 Q/Q_measure Q Q-measure Q_measure
 AWP AWP
 O/O_measure O-measure O_measure O
@@ -68,28 +64,18 @@ nCG nCG
 BR BR
 RelP RelP
 EBR EBR
-- nEBR
+: nEBR
 iRBU iRBU
-- niRBU
+: niRBU
 nERR nERR
 gRBP gRBP
 nDCG_JK nDCG-JK nDCG_JK
 GAP GAP
 B_pref B-pref B_pref
 R_pref R-pref R_pref
-- bpref_R
-- bpref_N
-- bpref_relative
-- rpref_N
-- rpref_relative
-- rpref_relative2
+: bpref_R bpref_N bpref_relative rpref_N rpref_relative rpref_relative2
 NCU NCU
-- NCUgu,P
-- NCUgu,BR
-- NCUrb,P
-- NCUrb,BR
-- NCUgu,IE
-- NCUrb,IE
+: NCUgu,P NCUgu,BR NCUrb,P NCUrb,BR NCUgu,IE NCUrb,IE
 I_rec I-rec I_rec Irec
 D D
 D_sharp D# D_sharp Dsharp
@@ -99,78 +85,12 @@ IA IA
 IA_sharp IA# IA_sharp IAsharp
 P_plus_Q P+Q P_plus_Q PplusQ
 P_plus_Q_sharp P+Q# P_plus_Q_sharp PplusQsharp
-- D-Q
-- D-nDCG
-- D-MSnDCG
-- D-RBP
-- D-ERR
-- D-O-measure
-- D-P-measure
-- D-P+
-- D-nERR
-- D-EBR
-- D-iRBU
-- D-AWP
-- D#-Q
-- D#-nDCG
-- D#-MSnDCG
-- D#-RBP
-- D#-ERR
-- D#-O-measure
-- D#-P-measure
-- D#-P+
-- D#-nERR
-- D#-EBR
-- D#-iRBU
-- D#-AWP
-- DIN-Q
-- DIN-nDCG
-- DIN-MSnDCG
-- DIN-RBP
-- DIN-ERR
-- DIN-O-measure
-- DIN-P-measure
-- DIN-P+
-- DIN-nERR
-- DIN-EBR
-- DIN-iRBU
-- DIN-AWP
-- DIN#-Q
-- DIN#-nDCG
-- DIN#-MSnDCG
-- DIN#-RBP
-- DIN#-ERR
-- DIN#-O-measure
-- DIN#-P-measure
-- DIN#-P+
-- DIN#-nERR
-- DIN#-EBR
-- DIN#-iRBU
-- DIN#-AWP
-- IA-Q
-- IA-nDCG
-- IA-MSnDCG
-- IA-RBP
-- IA-ERR
-- IA-O-measure
-- IA-P-measure
-- IA-P+
-- IA-nERR
-- IA-EBR
-- IA-iRBU
-- IA-AWP
-- IA#-Q
-- IA#-nDCG
-- IA#-MSnDCG
-- IA#-RBP
-- IA#-ERR
-- IA#-O-measure
-- IA#-P-measure
-- IA#-P+
-- IA#-nERR
-- IA#-EBR
-- IA#-iRBU
-- IA#-AWP
+D-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP
+D#-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP
+DIN-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP
+DIN#-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP
+IA-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP
+IA#-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP
 MAgP MAgP AgP
 gP gP
 gR gR
@@ -189,34 +109,21 @@ xinfAP xinfAP
 infQ infQ
 infNDCG infNDCG
 GM GM
-- GMAP
+: GMAP
 GF GF
 GFR GFR
 EC EC
-- EC-Q
-- EC-nDCG
-- EC-MSnDCG
-- EC-RBP
-- EC-ERR
-- EC-O-measure
-- EC-P-measure
-- EC-P+
-- EC-nERR
-- EC-EBR
-- EC-iRBU
-- EC-AWP
-- EC-AP
-- EC-P
-- EC-RR
-- EC-Success
+EC-: Q nDCG MSnDCG RBP ERR O-measure P-measure P+ nERR EBR iRBU AWP AP P RR Success
 """
 # end of generated
 
 #: The constants of the measures, and the measures by every name, as stand-ins until they are imported.
 CONSTANTS: list[str] = []
 MEASURES: dict[str, Measure] = {}
-for _constants, *_names in map(str.split, NAMES.strip().split("\n")):
-    CONSTANTS += [] if _constants == "-" else _constants.split("/")
-    MEASURES |= dict.fromkeys(_names, LaterMeasure(partial(_measure, _names[0])))
+for _head, *_names in map(str.split, NAMES.strip().split("\n")):
+    _is_prefix = _head.endswith(":")
+    CONSTANTS += [] if _is_prefix else _head.split("/")
+    for _same in ([_head[:-1] + name] for name in _names) if _is_prefix else [_names]:
+        MEASURES |= dict.fromkeys(_same, LaterMeasure(partial(_measure, _same[0])))
 
 PROVIDER = LaterProvider(lambda: import_module(f"{_PACKAGE}.evaluation.provider").PROVIDER)
