@@ -162,22 +162,21 @@ class GradedRetrievalEvaluator(_GradedEvaluator):
             raise InputError("GradedRetrievalEvaluator needs a judged query and a document")
 
     def _run(self, model: Any) -> pl.DataFrame:
-        blocks = self._of_model(model) if hasattr(model, "encode") else self._of_array(model)
-        return pl.concat([self._first(*block) for block in blocks])
-
-    def _of_array(self, similarities: Any) -> Iterator[tuple[list[int], Any]]:
-        if hasattr(similarities, "predict"):
+        if hasattr(model, "encode"):
+            return pl.concat([self._first(*block) for block in self._blocks(model)])
+        if hasattr(model, "predict"):
             raise InputError(
-                f"{type(similarities).__name__} scores pairs of texts and encodes no queries or documents: "
-                "use GradedRerankingEvaluator, or score all pairs with predict, and call the evaluator with "
-                "an array [queries, documents]"
+                f"{type(model).__name__} scores pairs of texts and encodes no queries or documents: use "
+                "GradedRerankingEvaluator, or score all pairs with predict, and call the evaluator with an "
+                "array [queries, documents]"
             )
-        values, shape = numbers_of("similarities", similarities), (len(self._queries), len(self._documents))
+        values, shape = numbers_of("similarities", model), (len(self._queries), len(self._documents))
         if values.shape != shape:
             raise InputError(f"similarities has shape {values.shape}; expected [queries, documents], {shape}")
-        yield self._judged, values[self._judged]
+        return self._first(self._judged, values[self._judged])
 
-    def _of_model(self, model: Any) -> Iterator[tuple[list[int], Any]]:
+    def _blocks(self, model: Any) -> Iterator[tuple[list[int], Any]]:
+        """Yield some queries, and the similarities of all documents to them."""
         options = {"convert_to_tensor": True, **self._encode}
         documents = getattr(model, "encode_document", model.encode)(self._documents, **options)
         encode_query = getattr(model, "encode_query", model.encode)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.analyses.arrays import RankingMetric
-
-from .analyses.arrays import LARGEST_WHOLE, numbers_of
+from .analyses.arrays import LARGEST_WHOLE, RankingMetric, numbers_of
 from .errors import GradedError, InputError
 
 try:
+    import torch
     from torchmetrics import Metric
 except ImportError:  # the documentation needs the class only
     Metric = object
@@ -67,8 +66,6 @@ class GradedRankingMetric(Metric):
         self, preds: Any, target: Any, indexes: Any, *, mask: Any = None, retrieved: Any = None
     ) -> None:
         """Add a batch: tensors, arrays or lists. The arguments are those of ``RankingMetric.update``."""
-        import torch
-
         given = {"preds": preds, "target": target, "indexes": indexes, "retrieved": retrieved, "mask": mask}
         values = {name: self._tensor(name, one) for name, one in given.items() if one is not None}
         shape = values["target"].shape
@@ -89,8 +86,6 @@ class GradedRankingMetric(Metric):
 
     def sync(self, *args: Any, **options: Any) -> None:
         """Exchange the tensors of all processes, as ``torchmetrics.Metric.sync``."""
-        import torch
-
         for name, dtype in self._dtypes().items():
             # torchmetrics sends float32 for a process without batches, and all must send one type.
             if isinstance(getattr(self, name), list) and not getattr(self, name):
@@ -99,8 +94,6 @@ class GradedRankingMetric(Metric):
 
     def _dtypes(self) -> dict[str, Any]:
         """Return the types of the states, the same in all processes, and of the mask."""
-        import torch
-
         return {
             "preds": self._precision(),
             "target": self._precision(),
@@ -109,14 +102,10 @@ class GradedRankingMetric(Metric):
         }
 
     def _precision(self) -> Any:
-        import torch
-
         return torch.float32 if self.device.type == "mps" else torch.float64  # MPS has no float64
 
     def _tensor(self, name: str, given: Any) -> Any:
         """Return a copy of an argument as a tensor of its type. Raises InputError for other values."""
-        import torch
-
         here = isinstance(given, torch.Tensor)
         values = given.detach() if here else torch.from_numpy(np.array(numbers_of(name, given)))
         if values.is_complex() or values.layout != torch.strided:
@@ -137,8 +126,6 @@ class GradedRankingMetric(Metric):
 
     def compute(self) -> Any:
         """Return the mean of each measure over the topics, as float64 tensors on the device of the metric."""
-        import torch
-
         ranking = copy(self._ranking)
         ranking.reset()
         kept = [getattr(self, name) for name in _STATES]
