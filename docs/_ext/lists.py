@@ -96,7 +96,7 @@ def of_names() -> str:
         else:
             rest = (name.removeprefix(start) for one in of for (name,) in [names[one]])
             lines.append(" ".join((f"{start}:", *rest)))
-    return "\n".join(('NAMES = """', *lines, '"""'))
+    return "\n".join(lines)
 
 
 LISTS: dict[str, Callable[[], str]] = {
@@ -108,7 +108,7 @@ LISTS: dict[str, Callable[[], str]] = {
 FILES = [
     *(
         ROOT / name
-        for name in ("README.md", "ir_graded/pt_docs/index.rst", "ir_graded/_utils/measure_names.py")
+        for name in ("README.md", "ir_graded/pt_docs/index.rst", "ir_graded/_utils/measure_names.txt")
     ),
     *(ROOT / "docs/guide").glob("*.rst"),
 ]
