@@ -30,11 +30,11 @@ from .analyses.score_intervals import (
     ScoreIntervals as ScoreIntervals,
     score_intervals as score_intervals,
 )
-from .analyses.ties import ties as ties
 from .analyses.unjudged import (
     ScoreBounds as ScoreBounds,
     Unjudged as Unjudged,
     score_bounds as score_bounds,
+    ties as ties,
     unjudged as unjudged,
 )
 from .analyses.verification import Verification as Verification, verify as verify

@@ -25,8 +25,14 @@ from ir_graded.analyses.explain import FirstDocuments, first_documents
 from ir_graded.analyses.overlap import OverlapWith
 from ir_graded.analyses.score_intervals import OnlyRelevantError, ScoreIntervals, interval_depth, intervals_of
 from ir_graded.analyses.score_intervals.imputation import ReciprocalRankFusion
-from ir_graded.analyses.ties import ranges
-from ir_graded.analyses.unjudged import DEPTHS, RunShares, Unjudged, collect as unjudged_of, unjudged_shares
+from ir_graded.analyses.unjudged import (
+    DEPTHS,
+    RunShares,
+    Unjudged,
+    collect as unjudged_of,
+    ranges,
+    unjudged_shares,
+)
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
 from ir_graded.evaluation.coverage import LOWEST_JUDGED

@@ -12,7 +12,7 @@ from ir_measures import AP, RR, SetP, nDCG
 
 import ir_graded
 from ir_graded import CoverageWarning, Q, RankingMetric
-from ir_graded.analyses.ties import tied_share
+from ir_graded.analyses.unjudged import tied_share
 from ir_graded.io.sources import table_of
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import match_ranked
