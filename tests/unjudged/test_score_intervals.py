@@ -167,16 +167,13 @@ def test_levels_drawn_in_parts_equal_those_drawn_at_once():
 @pytest.mark.parametrize("seed", range(6))
 def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypatch):
     qrels, runs = random_input(seed)
-    samples, original = {}, topic_draws.levels
+    samples, original = {}, Imputation.draws
 
-    def levels(self, shift):
-        found = original(self, shift)
-        samples[id(self)] = found
-        kept.append(self)
-        return found
+    def draws(self, topic, seed):
+        drawn = original(self, topic, seed)
+        return lambda shift: samples.setdefault(topic, drawn(shift))
 
-    kept = []
-    monkeypatch.setattr(topic_draws, "levels", levels)
+    monkeypatch.setattr(Imputation, "draws", draws)
     got = ir_graded.score_intervals(MEASURES, qrels, runs, depth=6, n_samples=9, confidence=0.5)
     found = imputation_of(qrels, runs.values(), 6)
     scale = unjudged.scale_of(qrels)
@@ -184,7 +181,7 @@ def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypa
     for number, topic in enumerate(qrels):
         of_topic = np.flatnonzero(found.imputed & (found.judgments.levels.topic == number))
         ids = [found.judgments.doc_ids[at] for at in of_topic.tolist()]
-        for sample, row in enumerate(samples[id(kept[number])].tolist()):
+        for sample, row in enumerate(samples[number].tolist()):
             completed[sample][topic] |= {d: scale[label] for d, label in zip(ids, row, strict=True)}
     assert completed[0] != qrels
     scores = np.array([ir_graded.evaluate(MEASURES, one, runs).values for one in completed])
