@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from ir_measures.measures import Measure
 
 from ir_graded.core.levels import Levels
-from ir_graded.core.views import Cut
 from ir_graded.errors import ParameterError, short_repr
 
 # Short names need all base measures.
@@ -107,6 +106,11 @@ def computed(measure: Measure) -> Scorer:
     return scorer
 
 
+def of_base(name: str) -> Any:
+    """Return a property that has the value of the base measure."""
+    return property(lambda measure: getattr(measure.base, name))
+
+
 class ComposedMeasure(GradedMeasure):
     """A measure with a base measure, whose levels, cutoff and order of tied documents it uses."""
 
@@ -144,10 +148,6 @@ class ComposedMeasure(GradedMeasure):
             return super().with_ties(ties)
         return self(measure=with_ties(at_cutoff(self["measure"], None), ties))
 
-    @property
-    def ties(self) -> str:
-        return self.base.ties
-
     def with_ranks(self, ranks: str) -> Measure:
         """Return the measure with another meaning of ranks in the base measure."""
         if not self.TAKES_TIES:
@@ -155,28 +155,11 @@ class ComposedMeasure(GradedMeasure):
         return self(measure=with_ranks(at_cutoff(self["measure"], None), ranks))
 
     @property
-    def ranks_rows(self) -> bool:
-        return self.base.ranks_rows
-
-    @property
     def lacks(self) -> Mapping[str, str]:
         return {**self.LACKS, **(self.base.lacks if "measure" in self.params else {})}
 
-    @property
-    def cut(self) -> Cut:
-        return self.base.cut
-
-    @property
-    def lowest_rel(self) -> float:
-        return self.base.lowest_rel
-
-    @property
-    def lowest_level(self) -> float:
-        return self.base.lowest_level
-
-    @property
-    def highest_level(self) -> float:
-        return self.base.highest_level
+    ties, ranks_rows, cut = of_base("ties"), of_base("ranks_rows"), of_base("cut")
+    lowest_rel, lowest_level, highest_level = map(of_base, ("lowest_rel", "lowest_level", "highest_level"))
 
 
 def add_short_names(measure: ComposedMeasure, names: Mapping[str, str] = SHORT_NAMES) -> None:

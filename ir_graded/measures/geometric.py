@@ -9,7 +9,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 
 from .base import Contributions, GeometricMean, TiedContributions, add_short_name, register
-from .composed import BASES, BaseMeasure, ComposedMeasure
+from .composed import BASES, BaseMeasure, ComposedMeasure, of_base
 
 __all__ = ["GM"]
 
@@ -63,13 +63,7 @@ class _GM(ComposedMeasure):
     def needs(self) -> tuple[Facet, ...]:
         return self.base.needs if "measure" in self.params else ()
 
-    @property
-    def infers_scale(self) -> bool:
-        return self.base.infers_scale
-
-    @property
-    def has_expected_score(self) -> bool:
-        return self.base.has_expected_score
+    infers_scale, has_expected_score = of_base("infers_scale"), of_base("has_expected_score")
 
     def aggregator(self) -> GeometricMean:
         """Return the aggregator over topics."""

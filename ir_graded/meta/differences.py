@@ -374,8 +374,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
             rng=generator(rng),
         )
     difference, se, effective = _student(given)
-    equal = np.asarray(~given.z.any(axis=1))
-    verdict = answers.verdicts(alternative, difference, equal, alpha, tolerance)
+    verdict = answers.verdicts(alternative, difference, np.all(given.z == 0, axis=1), alpha, tolerance)
     verdict = np.where(nothing, "inconclusive", verdict)
     below = is_below(means[part, measure, run], floor)
     verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
