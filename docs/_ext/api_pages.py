@@ -57,7 +57,7 @@ TASKS: dict[str, Task] = {
         "Show how much a score depends on ties and unjudged documents, and choose documents to judge. See "
         ":doc:`/guide/ties` and :doc:`/guide/unjudged`.",
         (
-            *("analyses.ties", "evaluation.coverage", "analyses.unjudged"),
+            *("evaluation.coverage", "analyses.unjudged"),
             *("analyses.score_intervals", "analyses.pools"),
         ),
     ),

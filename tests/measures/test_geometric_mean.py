@@ -79,8 +79,8 @@ ONLY_ARITHMETIC = {
     "differences": ir_graded.meta.differences,
     "ranks": ir_graded.meta.ranks,
     "correlations": lambda scores: ir_graded.meta.rank_correlations(scores, "GMAP"),
-    "minima": lambda scores: ir_graded.meta.intervals(scores, {"GMAP": 0.1}),
-    "history": lambda scores: ir_graded.meta.collections({"v1": scores, "v2": scores}),
+    "minima": lambda scores: ir_graded.meta.minima(scores, {"GMAP": 0.1}),
+    "history": lambda scores: ir_graded.meta.history({"v1": scores, "v2": scores}),
     "a matrix by name": lambda scores: ir_graded.meta.differences({"GMAP": scores.matrix("GMAP")}),
     "the table of PyTerrier": lambda scores: ir_graded.meta.ranks(scores.to_frame().assign(measure="GMAP")),
     "one measure": ir_graded.meta.discriminative_power,
@@ -116,13 +116,13 @@ def test_tests_leave_it_out_with_a_note(measures):
     with pytest.warns(ir_graded.CoverageWarning, match="Geometric means are not tested"):
         assert ir_graded.meta.differences(scores, "x").notes == (LEFT_OUT,)
     with pytest.warns(ir_graded.CoverageWarning, match="Geometric means are not tested"):
-        found = ir_graded.meta.intervals(scores, {"NumRet": 2, "AP": 0.1})
+        found = ir_graded.meta.minima(scores, {"NumRet": 2, "AP": 0.1})
     assert (found.notes, found.passed, set(found.measure)) == ((LEFT_OUT,), True, {"AP", "NumRet"})
     with (
         pytest.warns(ir_graded.CoverageWarning, match="Geometric means are not tested"),
         pytest.raises(ParameterError, match=r"^GM\(measure='AP'\) is a geometric mean over the topics"),
     ):
-        ir_graded.meta.intervals(scores, {"GMAP": 0.1})
+        ir_graded.meta.minima(scores, {"GMAP": 0.1})
 
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
