@@ -62,7 +62,7 @@ def test_the_table_lists_the_best_run_first(run):
     assert rows[1].split()[1] == f"{expected('Q')['poor.run'].mean():.4f}"
 
 
-@pytest.mark.parametrize("output", FORMATS.keys() - {"jsonl", "csv"})
+@pytest.mark.parametrize("output", sorted(FORMATS.keys() - {"jsonl", "csv"}))
 @pytest.mark.usefixtures("files")
 def test_formats_have_the_cells_of_csv(run, output):
     expected, found = (

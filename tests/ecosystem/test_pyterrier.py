@@ -16,10 +16,10 @@ from scipy import stats
 
 import ir_graded
 from ecosystem.processes import python
-from ir_graded import Q, nERR
+from ir_graded import Q, nERR, pyterrier_notes
 from ir_graded.io.experiments import is_pipeline
 from ir_graded.io.run_names import named_runs
-from ir_graded.measures import REGISTRY, pyterrier
+from ir_graded.measures import REGISTRY
 
 TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})
 QRELS = pd.DataFrame(
@@ -219,7 +219,7 @@ PARTS = (
 @pytest.fixture
 def no_earlier_call(monkeypatch):
     """Forget the preceding call of ir-measures."""
-    monkeypatch.setattr(pyterrier.NOTES, "preceding", None)
+    monkeypatch.setattr(pyterrier_notes.NOTES, "preceding", None)
 
 
 @pytest.mark.slow
@@ -231,7 +231,7 @@ def test_batches_with_other_highest_levels_warn(size, monkeypatch):
         found = per_topic(experiment(eval_metrics=SCALED, batch_size=size, perquery=True))
     # The warning changes no score: each is that of its batch alone.
     for batch in (TOPICS[at : at + size] for at in range(0, len(TOPICS), size)):
-        monkeypatch.setattr(pyterrier.NOTES, "preceding", None)
+        monkeypatch.setattr(pyterrier_notes.NOTES, "preceding", None)
         part = {"topics": batch, "qrels": QRELS[QRELS["qid"].isin(batch["qid"])]}
         alone = pt.Experiment(systems(), eval_metrics=SCALED, names=[*expected()], perquery=True, **part)
         assert per_topic(alone).items() <= found.items()
@@ -272,7 +272,7 @@ def test_calls_outside_pyterrier_do_not_warn():
 
 @pytest.mark.usefixtures("no_earlier_call")
 def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
-    monkeypatch.setattr(pyterrier, "caller", lambda *_: ("pyterrier", 1))
+    monkeypatch.setattr(pyterrier_notes, "caller", lambda *_: ("pyterrier", 1))
 
     def score(measures, topic, level, row=None):
         rows = {"query_id": topic, "doc_id": ["a", "b"], "relevance": [level, 0], "equivalence_class": "i"}
