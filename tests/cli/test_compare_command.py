@@ -585,6 +585,7 @@ def test_junit_has_a_failure_for_each_worse_run(compare):
         ("better.run", False),
     ]
     assert suite[0].find("failure").get("message").startswith("-0.3333 against old.run, corrected p ")
+    assert "better" in suite[1].find("system-out").text
 
 
 def test_runs_of_one_file_name_are_told_apart_by_their_folders(compare, folder):

@@ -430,6 +430,9 @@ def test_minimum_detectable_is_that_of_the_t_test():
     sd = (SCORES["x"] - SCORES["b"]).std()
     needed = meta.minimum_detectable_difference(None, variance=sd**2 / 2, n_topics=8)
     assert result.minimum_detectable[0] == pytest.approx(needed)
+    needed = meta.minimum_detectable_difference(None, variance=sd**2 / 2, n_topics=8, alternative="greater")
+    one_sided = found(correction="none", alternative="less").minimum_detectable[0]
+    assert one_sided == pytest.approx(needed) != pytest.approx(result.minimum_detectable[0])
     with_tolerance = found(correction="none", tolerance=0.2).minimum_detectable[0]
     assert with_tolerance == pytest.approx(0.2 + NormalDist().inv_cdf(0.8) * sd / np.sqrt(8))
 

@@ -444,6 +444,10 @@ def test_ranks_without_judged_non_relevant_documents_cause_a_warning():
         documents |= {"w": -6.0, "d2": -7.0}
     with pytest.warns(ir_graded.CoverageWarning, match=r"judged documents at fused ranks 1-5 are relevant"):
         ir_graded.score_intervals("P@5", qrels, run, n_samples=5)
+    qrels, _ = few_relevant((1, 1, 0), topics=90)
+    ranked = {doc: -float(at) for at, doc in enumerate(["d2", "d0", "v", "w", "x", "d1", "y", "z"])}
+    with pytest.warns(ir_graded.CoverageWarning, match=r"judged documents at fused ranks 6-10 are relevant"):
+        ir_graded.score_intervals("P@8", qrels, dict.fromkeys(qrels, ranked), n_samples=5)
 
 
 @pytest.mark.filterwarnings("default")
