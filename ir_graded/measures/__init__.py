@@ -15,8 +15,8 @@ from .base import (
 
 #: The modules with measures, in the order of their lists; measures that take other measures come last.
 FAMILIES = (
-    *("one_list", "answers", "cascade", "gap", "intents", "ncu", "nuggets", "passages", "sampled"),
-    *("geometric", "groups"),
+    *("one_list", "answers", "cascade", "gap", "intents", "ncu"),
+    *("nuggets", "passages", "sampled", "geometric", "groups"),
 )
 
 __all__ = ["GradedMeasure"]
