@@ -95,6 +95,8 @@ def single(value):
         return float(np.float32(value))
 
 
+@example(run=([0, 0], [2.0**64, 2.0**64], ["a", "b"], [0]))
+@example(run=([0, 0], [2.0**65, 2.0**65], ["a", "b"], [0]))
 @given(run=runs())
 def test_ranks_ties_and_notes_on_precision_equal_those_of_a_plain_sort(run):
     topic, score, doc_ids, at = run
