@@ -116,8 +116,9 @@ def run_console(name: str) -> set[str]:
 
 def run_command(name: str) -> set[str]:
     """Run a command with its usual arguments, and return the missing library."""
-    write_files(Path())
-    done = _bash(line := f"ir_graded {name} {arguments(name)}")
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder))
+        done = _bash(line := f"ir_graded {name} {arguments(name)}", folder)
     if done.returncode not in {0, 1} or "Traceback" in done.stdout:
         if library := _missing(done.stdout):
             return {library}
@@ -125,9 +126,10 @@ def run_command(name: str) -> set[str]:
     return set()
 
 
-def _bash(command: str) -> subprocess.CompletedProcess[str]:
+def _bash(command: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603  # the project's own pages and commands
         [shutil.which("bash") or "bash", "-c", command],
+        cwd=folder,
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
