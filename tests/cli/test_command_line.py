@@ -70,7 +70,9 @@ def test_formats_have_the_cells_of_csv(run, output):
     )
     cells = re.compile(r"good\.run|poor\.run|\b[12]\b(?!\.)|all|\d\.\d{4}")
     assert cells.findall(found) == cells.findall(expected)
-    starts = {"html": "<table>\n<tr><th>run</th>", "latex": "\\begin{tabular}{llrr}\n\\toprule\n run "}
+    row = "<tr><th>good.run</th><th>1</th><td>1.0000</td><td>1.0000</td></tr>"
+    head = "<table>\n<tr><th>run</th><th>query_id</th><th>Q</th><th>AP</th></tr>"
+    starts = {"html": f"{head}\n{row}\n", "latex": "\\begin{tabular}{llrr}\n\\toprule\n run "}
     assert found.startswith((starts.get(output, "run"), "| run"))
     ends = {"html": "</td></tr>\n</table>\n", "latex": "\\\\\n\\bottomrule\n"}
     assert found.endswith(ends.get(output, "\n"))
@@ -109,6 +111,16 @@ def test_json_lines(run):
     assert records[0] == {"run": "good.run", "measure": "Q", "value": 1.0}
     assert {record["measure"] for record in records} == {"Q", "AP"}
     assert records[2]["value"] == round(expected("Q")["poor.run"].mean(), 2)
+
+
+@pytest.mark.usefixtures("files")
+def test_rbo_of_two_runs_has_a_row_for_each_topic_and_the_mean(run):
+    code, out, _ = run("rbo", "poor.run", "good.run.gz", "-o", "csv", "-p", "-1")
+    head, *rows = csv.reader(out.splitlines())
+    assert (code, head) == (0, ["query_id", "min", "max", "res", "ext"])
+    *topics, mean = [[float(value) for value in values] for _, *values in rows]
+    assert [row[0] for row in rows] == ["1", "2", "all"]
+    assert mean == pytest.approx(np.mean(topics, axis=0))
 
 
 def test_latex_and_markdown_escape_cell_separators(files, run):

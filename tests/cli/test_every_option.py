@@ -17,7 +17,7 @@ from ir_graded.cli.main import commands
 #: Options whose words are an error.
 REJECTS = {"--beyond"}
 #: Commands of runs that have names, and that may be responses of a search engine.
-OF_RUNS = [name for name in ARGUMENTS if any(one.name == "query_ids" for one in command_of(name).params)]
+OF_RUNS = [name for name, text in ARGUMENTS.items() if re.search("{(source|run|runs|on_runs)}", text)]
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,8 @@ def test_every_command_with_runs_takes_names_and_responses():
     """``trec_eval`` and ``passages check`` read certain files, and print no names of their own."""
     taking = {name for name in ARGUMENTS if {"run", "runs"} & {one.name for one in command_of(name).params}}
     assert taking - {"trec_eval", "passages check"} == {*OF_RUNS}
+    of_lists = {name for name in ARGUMENTS if "query_ids" in {one.name for one in command_of(name).params}}
+    assert of_lists == {*OF_RUNS}
 
 
 def with_files(text, file_of):
