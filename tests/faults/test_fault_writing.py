@@ -261,10 +261,9 @@ def test_only_atomic_files_writes_files():
     }
     texts = {
         "_utils/results.py: self._printed().to_html(**_SHOWN)",
-        "cli/evaluate.py: write(baseline=baseline, letters=letters, digits=places, weights=of_topics)",
         "evaluation/scores.py: means.head(_MOST_RUNS).to_html(float_format=f'{{:.{DIGITS}f}}'.format)",
     }
     assert texts <= found
-    found -= texts
+    found -= texts | {call for call in found if "FORMATS[" in call}  # their writers return text
     assert found == allowed
     assert len(list(writes(package / "_utils" / "atomic_files.py"))) == 2
