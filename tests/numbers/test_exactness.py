@@ -103,7 +103,7 @@ def test_the_command_prints_and_writes_every_measure(tmp_path, capsys, monkeypat
 
 
 def test_the_page_has_every_measure():
-    assert [*WRITTEN] == [*cases.VARIANTS, *passage_precision.MEASURES, *CLASSICS]
+    assert sorted(WRITTEN) == sorted([*cases.VARIANTS, *passage_precision.MEASURES, *CLASSICS])
 
 
 def test_ulps_are_counted_in_the_last_digit():
