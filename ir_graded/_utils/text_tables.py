@@ -49,6 +49,7 @@ def in_markdown(text: str) -> str:
 
 
 def in_html(text: str) -> str:
+    """Escape a text for HTML, on one line."""
     from html import escape
 
     return escape(printable(text))

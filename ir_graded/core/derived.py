@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ir_graded.core import segments
-from ir_graded.core.judged_run import CountedDocuments, JudgedRun, Matched
-from ir_graded.core.levels import Intents, Levels
-from ir_graded.core.segments import Bools, Floats, Ints, pair_key
-from ir_graded.core.struct import light_dataclass
-from ir_graded.core.texts import Names
-from ir_graded.core.views import Views
+from . import segments
+from .judged_run import CountedDocuments, JudgedRun, Matched
+from .levels import Intents, Levels
+from .segments import Bools, Floats, Ints, pair_key
+from .struct import light_dataclass
+from .texts import Names
+from .views import Views
 
 #: Significant digits of a sum of gains: .2 + .1 must equal .3.
 _DIGITS = 12

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ir_graded.core import segments
-from ir_graded.core.facets import STRATUM
-from ir_graded.core.passages import Spans
-from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.core.struct import Keeps, light_dataclass
+from . import segments
+from .facets import STRATUM
+from .passages import Spans
+from .segments import Bools, Floats, Ints
+from .struct import Keeps, light_dataclass
 
 #: Largest level, gain, weight of a level and beta; sums and products of these do not overflow.
 LARGEST = 1e100

@@ -22,7 +22,6 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, warn_caller
-from ir_graded.evaluation.coverage import ABOVE_0, HAS_LARGE_TIES, note_on_ranks, nothing_judged
 from ir_graded.io.sources import is_read_once, table_of
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
@@ -33,7 +32,9 @@ from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_
 from ir_graded.measures.classic.ties import takes_ranks
 from ir_graded.measures.intents import IntentMeasure
 from ir_graded.measures.params import TIES
-from ir_graded.pyterrier_notes import NOTES, calls as pyterrier_calls
+from ir_graded.measures.pyterrier_notes import NOTES, calls as pyterrier_calls
+
+from .coverage import ABOVE_0, HAS_LARGE_TIES, note_on_ranks, nothing_judged
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -162,10 +162,8 @@ def check_higher_is_better(measures: list[Measure]) -> None:
 
 def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequence[int]) -> Iterable[str]:
     """Yield a sentence if runs and baseline differ in their shares of judged documents."""
-    depth_of, of_name = (
-        dict(zip(map(str, measures), depths, strict=True)),
-        {str(one): one for one in measures},
-    )
+    depth_of = dict(zip(map(str, measures), depths, strict=True))
+    of_name = {str(one): one for one in measures}
 
     def is_condensed(measure: Measure) -> bool:
         scorer = scorer_of(measure)

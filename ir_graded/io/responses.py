@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ir_graded.core.facets import POSITION, is_record
-from ir_graded.errors import (
-    CoverageWarning,
-    FileFormatError,
-    InputError,
-    format_ids,
-    short_repr,
-)
+from ir_graded.errors import CoverageWarning, FileFormatError, InputError, format_ids, short_repr
 
 from .records import Node
 from .values import as_text, text_ids

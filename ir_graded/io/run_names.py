@@ -16,14 +16,7 @@ from .experiments import holds_scores, is_pipeline, run_files
 from .records import is_ranx
 from .responses import is_ranked
 from .sources import is_dataset, is_file, is_path_or_dataset_id, is_regular_file, table_of
-from .text import (
-    fields_between_tabs,
-    line_error,
-    read_text,
-    run_name,
-    split_fields,
-    standard_input,
-)
+from .text import fields_between_tabs, line_error, read_text, run_name, split_fields, standard_input
 
 #: Position of the tag in lines of runs by their number of fields: TREC, Genomics, INEX FOL.
 _TAG = {6: 5, 7: 6, 8: 5}

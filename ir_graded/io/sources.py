@@ -14,13 +14,7 @@ import numpy as np
 
 from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
-from ir_graded.errors import (
-    AS_COMPLETE,
-    InputError,
-    ParameterError,
-    SampledJudgmentsWarning,
-    short_repr,
-)
+from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
 from .experiments import is_pipeline, qrels_file, without_results
 from .responses import is_ranked, ranked_table

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from ir_graded.core.segments import Floats, Ints, Totals
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import safe_divide
 
-from .base import ANSWERS, GradedMeasure, add_short_name, register
+from .base import ANSWERS, GradedMeasure, add_short_name, register, safe_divide
 from .params import IMPORTANCE, Choice, Flag, importance_weights
 
 __all__ = ["CitationP", "CitationR", "NuggetScore"]

@@ -35,7 +35,8 @@ from ir_graded.core.struct import light_dataclass
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import Cut, GradedView, View, Views
 from ir_graded.errors import ParameterError, cut, short_repr
-from ir_graded.measures.params import (
+
+from .params import (
     CUTOFF,
     GAINS,
     JUDGED_ONLY,

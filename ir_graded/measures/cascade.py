@@ -14,7 +14,6 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import TiedDocuments, Utility, by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import cascade, safe_divide, satisfaction
 
 from .base import (
     COMMON,
@@ -24,7 +23,10 @@ from .base import (
     StopUtility,
     TiedContributions,
     add_short_name,
+    cascade,
     register,
+    safe_divide,
+    satisfaction,
 )
 from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, Flag, Number
 

@@ -14,9 +14,18 @@ from ir_graded.core.struct import light_dataclass
 from ir_graded.core.tie_means import TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import graded_uniform, recall_base, safe_divide, uniform
 
-from .base import ScaledMeasure, StopUtility, TiedContributions, add_short_name, register
+from .base import (
+    ScaledMeasure,
+    StopUtility,
+    TiedContributions,
+    add_short_name,
+    graded_uniform,
+    recall_base,
+    register,
+    safe_divide,
+    uniform,
+)
 from .params import CUTOFF, GAINS, JUDGED_ONLY, MAX_REL, NORM, ORDER, REL, WEIGHTS, Choice
 
 __all__ = ["GAP", "B_pref", "R_pref"]

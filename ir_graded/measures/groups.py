@@ -13,9 +13,8 @@ from ir_graded.core.facets import CLASS, Facet, shares
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import cascade
 
-from .base import Contributions, ScaledMeasure, Scorer, register
+from .base import Contributions, ScaledMeasure, Scorer, cascade, register
 from .cascade import WHY_NO_IDEAL
 from .composed import BASES, SHORT_NAMES, BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .params import CUTOFF, GAINS, MAX_REL, REL, Attributes, ByAttributes, Choice, Shares

@@ -16,9 +16,8 @@ from ir_graded.core.judged_run import CountedDocuments
 from ir_graded.core.segments import Bools, Floats, Ints, pair_key
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import safe_divide
 
-from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register
+from .base import Contributions, GradedMeasure, Scorer, TiedContributions, register, safe_divide
 from .classic.precision import Success
 from .composed import BaseMeasure, ComposedMeasure, add_short_names, at_cutoff, computed
 from .one_list import WHY_NO_EXCHANGE, WHY_NO_SWAP, P_plus, Q

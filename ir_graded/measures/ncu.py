@@ -12,9 +12,8 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import TiedDocuments, Utility
 from ir_graded.core.views import View, Views
 from ir_graded.errors import ParameterError
-from ir_graded.measures.base import geometric_sum, graded_uniform
 
-from .base import COMMON, BlendedUtility, StopUtility, add_short_name, register
+from .base import COMMON, BlendedUtility, StopUtility, add_short_name, geometric_sum, graded_uniform, register
 from .cascade import EBR, CascadeMeasure, RankUtility
 from .one_list import O, P_measure, P_plus, Q
 from .params import BETA, GAINS, GAMMA, MAX_REL, NORM, PERSISTENCE, STOPS, Choice

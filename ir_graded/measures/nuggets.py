@@ -15,9 +15,8 @@ from ir_graded.core.nuggets import NEVER, NuggetText, NuggetView, Pieces
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.views import Views, highlighted_text
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.measures.base import safe_divide
 
-from .base import Contributions, register
+from .base import Contributions, register, safe_divide
 from .params import (
     BUDGETS,
     CUTOFF,

@@ -7,7 +7,6 @@ import numpy as np
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
 from ir_graded.core.views import View, Views
-from ir_graded.measures.base import first, safe_divide, uniform
 
 from .base import (
     COMMON,
@@ -16,7 +15,10 @@ from .base import (
     Contributions,
     GradedMeasure,
     TiedContributions,
+    first,
     register,
+    safe_divide,
+    uniform,
 )
 from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
 

@@ -31,9 +31,10 @@ from ir_graded.errors import (
     cut,
     short_repr,
 )
-from ir_graded.measures.base import NAMES, SHORT_FOR, GradedMeasure
 from ir_graded.measures.classic.ties import separate_ties
-from ir_graded.measures.params import with_floats
+
+from .base import NAMES, SHORT_FOR, GradedMeasure
+from .params import with_floats
 
 #: Names of trec_eval that ir-measures lacks, with the measure; registered there, they would become members
 #: of its families.

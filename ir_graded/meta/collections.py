@@ -13,13 +13,14 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, GradedError, InputError, format_ids, short_repr
-from ir_graded.meta.differences import check_possible
-from ir_graded.meta.matrix import DECIMALS, FEWEST, ScoreMatrix, matrices_by_measure, number_of
-from ir_graded.meta.max_t import Comparisons, Replicates, Tail, count, mean_and_error, sums_with_signs
-from ir_graded.meta.options import ALL_TOPICS, Seed, generator, means_over_topics, statistic, weights_of
-from ir_graded.meta.paired_tests import holm
-from ir_graded.meta.replicates import one_blas_thread
-from ir_graded.meta.sample_size import bias_of_dz
+
+from .differences import check_possible
+from .matrix import DECIMALS, FEWEST, ScoreMatrix, matrices_by_measure, number_of
+from .max_t import Comparisons, Replicates, Tail, count, mean_and_error, sums_with_signs
+from .options import ALL_TOPICS, Seed, generator, means_over_topics, statistic, weights_of
+from .paired_tests import holm
+from .replicates import one_blas_thread
+from .sample_size import bias_of_dz
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,8 +16,8 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError
-from ir_graded.meta.intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
 
+from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
 from .matrix import DECIMALS, all_matrices, arithmetic, pairs_of
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
 from .options import (

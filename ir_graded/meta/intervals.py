@@ -13,7 +13,8 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.meta.matrix import (
+
+from .matrix import (
     DECIMALS,
     FEWEST,
     ScoreMatrix,
@@ -25,7 +26,7 @@ from ir_graded.meta.matrix import (
     number_of,
     reference_name,
 )
-from ir_graded.meta.options import (
+from .options import (
     ALL_TOPICS,
     Number,
     Seed,
@@ -35,8 +36,8 @@ from ir_graded.meta.options import (
     statistic,
     weights_of,
 )
-from ir_graded.meta.replicates import replicate_blocks, topic_counts
-from ir_graded.meta.sample_size import ROUNDING
+from .replicates import replicate_blocks, topic_counts
+from .sample_size import ROUNDING
 
 if TYPE_CHECKING:
     import pandas as pd

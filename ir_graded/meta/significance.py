@@ -13,11 +13,12 @@ import numpy as np
 from ir_graded._utils.results import Result, read_only
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import CoverageWarning, InputError
-from ir_graded.meta.correlation import align, fitting_tau_ap, kendall_tau, kendall_tau_b
-from ir_graded.meta.matrix import FEWEST, ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
-from ir_graded.meta.options import Seed, generator, statistic
-from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS, Outcome, PairInput
-from ir_graded.meta.replicates import (
+
+from .correlation import align, fitting_tau_ap, kendall_tau, kendall_tau_b
+from .matrix import FEWEST, ScoreMatrix, best_first, matrices_by_measure, means_of, ranks_of
+from .options import Seed, generator, statistic
+from .paired_tests import TESTS_OF_PAIRS as TESTS, Outcome, PairInput
+from .replicates import (
     TOLERANCE,
     PairBlock,
     PairedScores,
@@ -28,7 +29,7 @@ from ir_graded.meta.replicates import (
     one_blas_thread,
     topic_counts,
 )
-from ir_graded.meta.sample_size import detectable_deviations, mean_and_sd
+from .sample_size import detectable_deviations, mean_and_sd
 
 if TYPE_CHECKING:
     import pandas as pd

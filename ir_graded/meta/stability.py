@@ -12,7 +12,6 @@ from ir_graded._utils.results import Result
 from ir_graded._utils.threads import in_threads, processors
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import ParameterError
-from ir_graded.meta.significance import DiscriminativePower, discriminative_power
 
 from .correlation import RankCorrelations, rank_correlations
 from .matrix import ScoreMatrix, matrices_by_measure, reference_name
@@ -25,6 +24,7 @@ from .replicates import (
     topic_count_pairs,
     topic_counts,
 )
+from .significance import DiscriminativePower, discriminative_power
 
 if TYPE_CHECKING:
     import pandas as pd

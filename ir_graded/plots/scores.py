@@ -14,10 +14,11 @@ from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import InputError, ParameterError, short_repr
-from ir_graded.plots import style
+
+from . import style
 
 if TYPE_CHECKING:
-    from ir_graded.plots.style import Axes, Figure, MeanIntervals, ScoreTables, Topic, UnjudgedShares
+    from .style import Axes, Figure, MeanIntervals, ScoreTables, Topic, UnjudgedShares
 
 
 _FIRST, _SECOND = style.COLOURS[:2]

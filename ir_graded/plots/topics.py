@@ -10,10 +10,11 @@ import numpy as np
 
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError
-from ir_graded.plots import style
+
+from . import style
 
 if TYPE_CHECKING:
-    from ir_graded.plots.style import Axes, Figure, RankingPair, Topic
+    from .style import Axes, Figure, RankingPair, Topic
 
 
 _MAX_TICK_LENGTH = 12

@@ -16,10 +16,10 @@ from scipy import stats
 
 import ir_graded
 from ecosystem.processes import python
-from ir_graded import Q, nERR, pyterrier_notes
+from ir_graded import Q, nERR
 from ir_graded.io.experiments import is_pipeline
 from ir_graded.io.run_names import named_runs
-from ir_graded.measures import REGISTRY
+from ir_graded.measures import REGISTRY, pyterrier_notes
 
 TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})
 QRELS = pd.DataFrame(

@@ -16,8 +16,9 @@ from ir_measures.measures.base import SumAgg
 
 from ir_graded.core.segments import Floats
 from ir_graded.errors import MOST_IDS, ParameterError, caller, warn_caller
-from ir_graded.measures.base import MEANS, Scorer
-from ir_graded.measures.parsing import parse_trec_measure
+
+from .base import MEANS, Scorer
+from .parsing import parse_trec_measure
 
 #: Names of columns that PyTerrier sums over the topics; it shows the mean of all others.
 _SUMMED = {"num_q", "num_rel", "num_ret", "num_rel_ret", "NumQ", "NumRel", "NumRet", "NumRelRet"}
