@@ -16,9 +16,8 @@ from ir_measures.measures import Measure
 from .analyses.arrays import DefaultTies, numbers_of
 from .errors import InputError, ParameterError, short_repr
 from .evaluation.evaluate import Request, in_order
-from .io.sources import table_of
+from .io.sources import opened
 from .io.values import as_text, describe_document
-from .matching.judgments import rows_of_dicts
 from .measures.params import TIES
 from .measures.parsing import read_measures
 
@@ -261,14 +260,9 @@ class GradedRerankingEvaluator(_GradedEvaluator):
             judged = pl.Series(levels.values[levels.level_index] >= 0)
             rows = rows.filter(judged & pl.col("query_id").is_in([*query_of]))
         else:
-            if isinstance(candidates, Mapping):
-                _, topics, topic, doc_ids, values = rows_of_dicts("run", candidates)
-                ids = {"query_id": pl.Series(topics, dtype=pl.String)[topic], "doc_id": doc_ids}
-            else:
-                run = table_of("run", candidates)
-                run.check_values()
-                ids, values = {"query_id": run.query_id, "doc_id": run.doc_id}, run.value
-            rows = pl.DataFrame({**ids, "score": -values})
+            run = opened("run", candidates).table()
+            run.check_values()
+            rows = pl.DataFrame({"query_id": run.query_id, "doc_id": run.doc_id, "score": -run.value})
             rows = rows.filter(pl.col("query_id").is_in(judgments.names))
             rows = rows.filter(pl.col("score").rank("min").over("query_id") <= depth)
         # Rows of a run with passages may repeat a document, which is one candidate.

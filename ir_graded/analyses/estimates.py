@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +22,7 @@ from ir_graded.errors import InputError, ParameterError, SampledJudgmentsWarning
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.sources import table_of
+from ir_graded.io.sources import opened
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, prepare_qrels
 from ir_graded.measures.base import Scorer, safe_divide
@@ -252,10 +252,11 @@ def score_estimates(
     methods = np.asarray(certain)
     if methods.ndim != 1 or methods.dtype.kind not in "iuf":
         raise ParameterError(f"certain={short_repr(certain)} must be a list of numbers of methods, or empty")
-    table: Any = qrels if isinstance(qrels, Mapping) else table_of("qrels", qrels).judgments()
+    source = opened("qrels", qrels)
+    table = source.table().judgments()
     judgments = prepare_qrels(table, (INCLUSION, STRATUM, METHOD))
     levels = judgments.levels
-    if note := "" if table is qrels else table.note_on_dropped():
+    if note := table.note_on_dropped():
         warn_caller(note, SampledJudgmentsWarning)
     if levels.highlights is not None:
         raise InputError("qrels: score_estimates takes no passages (columns start and length)")
@@ -280,7 +281,7 @@ def score_estimates(
         for which in (0, 1)
     )
     variance = np.array([[sample.variance(one) for one in of_runs] for of_runs in influences])
-    request.origin.add("qrels", "", qrels)
+    request.origin.add("qrels", "", source)
     given = {**request.origin.options, "estimates": True}
     origin = replace(request.origin, facets=(INCLUSION, STRATUM, METHOD), options=given)
     scores = replace(scores, values=estimates, _origin=origin)

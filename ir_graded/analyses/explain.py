@@ -20,10 +20,10 @@ from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean,
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
-from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import Source, named_runs
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, table_of_run
+from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import read_measure, read_measures
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from ir_graded.io.table import Table
     from ir_graded.plots.style import Axes, Figure
 
 
@@ -122,25 +123,13 @@ def _contributions(scorer: Scorer | None, views: Views, at: Ints, topic: Ints) -
     return np.where(views.tied_topics[topic], np.nan, added) if scorer.ties == "expected" else added
 
 
-def _candidates(judgments: Judgments, run: Any, depth: int, topic: int | None) -> Any:
+def _candidates(judgments: Judgments, run: Source, depth: int, topic: int | None) -> Table:
     """Return a table with at least the first documents of a run."""
-    if not isinstance(run, Mapping):
-        table = table_of_run(judgments, run)
-        if topic is None:
-            return table
-        return table[(table.query_id == judgments.names[topic]).arg_true().to_numpy().astype(np.int64)]
-    wanted = judgments.number.keys() if topic is None else {judgments.names[topic]}
-    some = {query_id: docs for query_id, docs in run.items() if as_text(query_id) in wanted}
-    return table_of_run(judgments, {query_id: _best(docs, depth) for query_id, docs in some.items()})
-
-
-def _best(docs: Mapping[Any, Any], depth: int) -> Mapping[Any, Any]:
-    """Return the documents of a topic that are not below the depth; those that tie with the last stay."""
-    if len(docs) <= depth:
-        return docs
-    score = np.array([*docs.values()], dtype=np.float64)
-    kept = score >= np.partition(score, -depth)[-depth]
-    return {doc_id: value for (doc_id, value), keep in zip(docs.items(), kept.tolist(), strict=True) if keep}
+    name = None if topic is None else judgments.names[topic]
+    table = run.table(judgments.number.keys() if name is None else {name}, depth)
+    if name is None:
+        return table
+    return table[(table.query_id == name).arg_true().to_numpy().astype(np.int64)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -398,7 +387,7 @@ def compare_rankings(
     )
 
 
-def _two_runs(*given: Any) -> dict[str, Any]:
+def _two_runs(*given: Any) -> dict[str, Source]:
     """Return two runs by name. Raises InputError if one of them is several runs."""
     named = []
     for letter, one in zip("AB", given, strict=True):

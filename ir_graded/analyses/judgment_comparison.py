@@ -28,8 +28,7 @@ from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
 from ir_graded.io.assignments import is_assignments, nugget_assignments
 from ir_graded.io.lengths import end_check, read_lengths
-from ir_graded.io.run_names import named_runs
-from ir_graded.io.sources import ensure_rereadable, table_of
+from ir_graded.io.sources import Source, named_runs
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.measures.base import safe_divide
 from ir_graded.measures.parsing import read_measures
@@ -282,7 +281,7 @@ def combine_judgments(
     draws = generator(rng)
     if not isinstance(min_judges, (int, np.integer)) or isinstance(min_judges, bool) or min_judges < 1:
         raise ParameterError(f"min_judges={short_repr(min_judges)} must be a whole number >= 1")
-    sets = named_runs(judgments)
+    sets = named_runs(judgments, "qrels")
     if len(sets) < 2:  # noqa: PLR2004
         raise InputError(
             "expected several sets of judgments: a dict from names of judges to qrels, or a list"
@@ -311,19 +310,19 @@ def combine_judgments(
     return found.astype({"query_id": str, "doc_id": str, "relevance": np.int64 if whole else np.float64})
 
 
-def _levels_of_judge(name: str, qrels: Any) -> pl.DataFrame:
+def _levels_of_judge(name: str, qrels: Source) -> pl.DataFrame:
     """Return a row for each judged document of a judge. Raises InputError for other than levels."""
     import polars as pl
 
-    if is_assignments(qrels):
+    if is_assignments(qrels.given):
         raise InputError(f"judge {name!r} holds assignments of nuggets; combine_judgments takes qrels")
     try:
-        qrels = qrels if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-        prepared = prepare_qrels(qrels)
+        table = qrels.table()
+        prepared = prepare_qrels(table)
     except InputError as error:
         raise type(error)(f"judge {name!r}: {str(error).removeprefix('qrels: ')}") from error
     of_spans = prepared.levels.highlights is not None
-    of_sample = not isinstance(qrels, Mapping) and (qrels.has(INCLUSION) or qrels.has(STRATUM))
+    of_sample = table.has(INCLUSION) or table.has(STRATUM)
     if of_spans or of_sample or prepared.note:
         found = "passages" if of_spans else "a sample" if of_sample else "several levels for a document"
         raise InputError(
@@ -365,7 +364,7 @@ def _compare_assignments(
     return JudgmentComparison(found, {"b": conclude(of_a, of_b, top_k, {}, options)})
 
 
-def _named_sets(a: Any, b: Any) -> dict[str, Any]:
+def _named_sets(a: Any, b: Any) -> dict[str, Source]:
     """Return the sets of judgments by name, the reference first."""
     (name, reference), *more = named_runs(a, "qrels").items()
     if more:
@@ -395,13 +394,13 @@ class _Union:
     tables: dict[str, Table]
 
     @classmethod
-    def of(cls, sets: dict[str, Any], maps: Mapping[str, Mapping[float, float]]) -> _Union:
+    def of(cls, sets: dict[str, Source], maps: Mapping[str, Mapping[float, float]]) -> _Union:
         """Collect the judgments of all sets. Raises InputError if two share nothing."""
         import polars as pl
 
         _check_maps(sets, maps)
-        sets = {n: one if isinstance(one, Mapping) else table_of("qrels", one) for n, one in sets.items()}
-        tables = {n: one for n, one in sets.items() if getattr(one, "passage", None) is not None}
+        sets = {name: one.kept(whole=True) for name, one in sets.items()}
+        tables = {name: table for name, one in sets.items() if (table := one.table()).passage is not None}
         if 0 < len(tables) < len(sets):
             without = next(name for name in sets if name not in tables)
             raise InputError(
@@ -547,7 +546,7 @@ def _conclusions(
     jobs = {
         one: ((reference, reference if whole else one), (one, one if whole else reference)) for one in others
     }
-    runs = {name: ensure_rereadable("run", run) for name, run in named_runs(runs).items()}
+    runs = {name: run.kept() for name, run in named_runs(runs).items()}
     scores = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -15,10 +15,10 @@ from ir_graded.core.overlap import TIES, VALUES, Overlaps, RankedLists
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, warn_caller
 from ir_graded.evaluation.coverage import mean_of_known
-from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import Source, named_runs
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import Lookup, document_keys
-from ir_graded.matching.match import rows_by_name, table_of_run
+from ir_graded.matching.match import rows_by_name
 from ir_graded.meta.options import statistic
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def rbo(run: Any, other: Any, p: float = 0.9, ties: str = "a") -> pd.DataFrame:
     """
     import pandas as pd
 
-    named: dict[str, Any] = {}
+    named: dict[str, Source] = {}
     for parameter, given in (("run", run), ("other", other)):
         found = named_runs(given)
         if len(found) != 1:
@@ -178,7 +178,7 @@ class OverlapWith:
         judgments: the prepared qrels.
     """
 
-    def __init__(self, baseline: Any, judgments: Judgments) -> None:
+    def __init__(self, baseline: Source, judgments: Judgments) -> None:
         self._judgments = judgments
         rows, topic = self._judged_rows(baseline)
         order, every = np.argsort(topic, kind="stable"), np.arange(topic.size)
@@ -186,18 +186,18 @@ class OverlapWith:
         self._lookup = Lookup(len(judgments.names), topic[order], every, doc_ids)
         self._list = self._ranked(rows, topic)
 
-    def mean(self, run: Any) -> float:
+    def mean(self, run: Source) -> float:
         """Return the mean ``ext`` of a valid run and the baseline, or NaN."""
         lists = [self._list, self._ranked(*self._judged_rows(run))]
         overlaps = Overlaps(lists, len(self._lookup.doc_ids) + 1, 0.9, "a")
         (values,) = overlaps.with_others(0, [1])
         return float(mean_of_known(values[VALUES.index("ext")]))
 
-    def _judged_rows(self, run: Any) -> tuple[RunRows, Ints]:
+    def _judged_rows(self, run: Source) -> tuple[RunRows, Ints]:
         """Return the rows of a run in topics of the qrels, and the number of the topic of each."""
         from ir_graded.matching.tables import rows_of_run
 
-        table = table_of_run(self._judgments, run)
+        table = run.table(self._judgments.number)
         known = table.query_id.is_in(self._judgments.names).arg_true().to_numpy().astype(np.int64)
         rows = rows_of_run(table if known.size == len(table.query_id) else table[known])
         number = np.array([self._judgments.number[name] for name in rows.names], dtype=np.int64)
@@ -228,7 +228,7 @@ class _Ranked:
     documents: int
 
     @classmethod
-    def of(cls, runs: Mapping[str, Any]) -> _Ranked:
+    def of(cls, runs: Mapping[str, Source]) -> _Ranked:
         """Read and rank runs by name."""
         import polars as pl
 

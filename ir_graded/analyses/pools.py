@@ -15,7 +15,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, format_ids, short_repr
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
-from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import Source, named_runs
 from ir_graded.matching.match import prepare_qrels, rows_by_name
 from ir_graded.meta.options import OPTIONS, Number, Seed, generator, statistic
 
@@ -83,7 +83,7 @@ def pool(
     source, last = generator(rng), max(ends)
     query_ids: dict[str, Any] = {}
 
-    def first_documents(item: tuple[str, Any]) -> tuple[dict[str, Any], pl.DataFrame]:
+    def first_documents(item: tuple[str, Source]) -> tuple[dict[str, Any], pl.DataFrame]:
         rows = rows_by_name(*item)
         number = pl.Series(range(len(rows.names)), dtype=pl.Int64)
         names = pl.DataFrame({"number": number, "topic": pl.Series(rows.names, dtype=pl.String)})

@@ -22,7 +22,7 @@ from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import scorers_here
 from ir_graded.evaluation.scores import Scores
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, table_of_run
+from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.base import GradedMeasure, aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ties
 from ir_graded.measures.parsing import read_measures
@@ -31,6 +31,7 @@ from ir_graded.meta.options import statistic
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ir_graded.io.sources import Source
     from ir_graded.plots.style import Axes, Figure
 
 
@@ -347,13 +348,13 @@ def ranges(measures: Iterable[Measure], scores: Mapping[Measure, Floats]) -> lis
     ]
 
 
-def tied_share(judgments: Judgments, run: Any) -> float:
+def tied_share(judgments: Judgments, run: Source) -> float:
     """Return the share of documents of a run that tie with another one, on topics of the qrels, else NaN."""
     import polars as pl
 
     from ir_graded.matching.articles import one_row_an_article
 
-    table = one_row_an_article(table_of_run(judgments, run))
+    table = one_row_an_article(run.table(judgments.number))
     # -0.0 becomes 0.0.
     rows = pl.DataFrame({"topic": table.query_id, "score": table.value + 0.0})
     size = rows.filter(pl.col("topic").is_in(judgments.names)).group_by("topic", "score").len()["len"]

@@ -13,7 +13,7 @@ from ir_graded.analyses.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.analyses.pools import collection_statistics, pool as pooled
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.io.assignments import is_assignments
-from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import named_runs
 
 from . import options, sources
 from .output import ALL_TOPICS, frame_text, show
@@ -131,7 +131,8 @@ def rbo(runs: Any, score: str, folder: str | None, output: str, places: int, **c
     if len(named) == 2:  # noqa: PLR2004  # topic by topic
         if folder is not None:
             raise click.UsageError("--plot needs at least three RUNs")
-        topics = overlap_of(*named.values(), **chosen).set_index("query_id")
+        one, other = named.values()
+        topics = overlap_of(one, other, **chosen).set_index("query_id")
         topics = topics[[score]] if options.given("score") else topics
         means = topics.to_numpy().mean(axis=0)
         table = pd.concat([topics, pd.DataFrame([means], [ALL_TOPICS], topics.columns)])

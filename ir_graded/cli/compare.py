@@ -25,8 +25,8 @@ from ir_graded.evaluation.run_comparison import (
     named_with_baseline,
 )
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.run_names import find_run, named_runs, runs_of_arguments
-from ir_graded.io.sources import is_file
+from ir_graded.io.run_names import find_run, runs_of_arguments
+from ir_graded.io.sources import named_runs
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta.differences import (
     FAILING,
@@ -346,8 +346,8 @@ def compare(  # one parameter an option
     def compared(**chosen: Any) -> Differences:
         against, others = baseline, runs
         name, named = named_with_baseline(baseline, runs)
-        path = next(iter(named_runs(baseline).values()))
-        if is_file(path) and len(named) <= len(named_runs(runs)):
+        given = next(iter(named_runs(baseline).values()))
+        if given.exists and len(named) <= len(named_runs(runs)):
             text = f"the baseline {name!r} is also among the runs, and is not compared with itself"
             warnings.warn(text, CoverageWarning, stacklevel=1)
         if options.has_query_ids():

@@ -24,9 +24,9 @@ from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.experiments import run_files
-from ir_graded.io.run_names import named_runs, runs_of_arguments
-from ir_graded.io.sources import is_file, is_read_once, table_of
-from ir_graded.io.text import is_json, line_text, read_text, standard_input
+from ir_graded.io.run_names import runs_of_arguments
+from ir_graded.io.sources import named_runs, opened, with_query_ids as given_query_ids
+from ir_graded.io.text import line_text, read_text, standard_input
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
@@ -41,7 +41,7 @@ def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, p
     """
     names = [paths] if isinstance(paths, str) else list(paths or [])
     found = [str(standard_input(name)) for name in names]
-    if any(map(is_read_once, found)) and hasattr(signal, "siginterrupt"):
+    if any(opened("run", name).is_read_once for name in found) and hasattr(signal, "siginterrupt"):
         import polars  # noqa: F401  # a later import would undo the next line
 
         signal.siginterrupt(signal.SIGINT, True)
@@ -323,10 +323,10 @@ def with_query_ids(runs: Any) -> Any:
     lines = (line_text(raw, at, path) for at, raw in enumerate(io.BytesIO(read_text(path)), 1))
     ids = [line.strip() for line in lines if line.strip()]
     named = named_runs(runs)
-    responses = {name for name, run in named.items() if is_file(run) and is_json(read_text(run))}
-    if not responses:
+    found = given_query_ids(named, ids)
+    if found == named:
         raise click.UsageError("--query-ids needs a RUN with responses of a search engine (JSON)")
-    return {name: table_of("run", run, ids) if name in responses else run for name, run in named.items()}
+    return found
 
 
 def read(texts: Iterable[str]) -> list[Measure]:
@@ -353,7 +353,7 @@ def _files(value: Any) -> Iterator[str]:
             yield from _files(one)
     elif isinstance(value, str) and value:
         for name in (value, value.partition("=")[2]):  # NAME=FILE
-            if is_file(name):
+            if Path(name).exists():
                 yield name
                 yield from map(str, run_files(name) if Path(name).is_dir() else ())
 

@@ -16,7 +16,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import MOST_IDS, GradedError, format_ids, warn_caller
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_run, table_of_run
+from ir_graded.matching.match import MatchedRun, match_run
 from ir_graded.measures.base import Scorer
 from ir_graded.measures.classic.ties import takes_ranks
 
@@ -168,7 +168,7 @@ def _examples_if_none(judgments: Judgments, matched: MatchedRun, judged: JudgedR
     if judged is None or judged.topic.size or not matched.judged.n_retrieved.any():
         return ""
     topic = int(np.flatnonzero(matched.judged.n_retrieved)[0])
-    name, table = judgments.names[topic], table_of_run(judgments, matched.run)
+    name, table = judgments.names[topic], matched.run.table(judgments.number)
     found = table.doc_id.filter(table.query_id == name).to_list()
     known = [judgments.doc_ids[at] for at in np.flatnonzero(judgments.levels.topic == topic).tolist()]
     return (

@@ -15,8 +15,7 @@ from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
 from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
-from ir_graded.io.run_names import named_runs
-from ir_graded.io.sources import check_found, ensure_rereadable, passage_table, table_of
+from ir_graded.io.sources import Source, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
@@ -233,36 +232,40 @@ def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> li
     return list(dict.fromkeys(map(named, measures)))
 
 
-def whole_documents(qrels: Any, runs: dict[str, Any], lengths: Any) -> tuple[Any, dict[str, Any]]:
+def whole_documents(
+    qrels: Source, runs: Mapping[str, Source], lengths: Any
+) -> tuple[Source, dict[str, Source]]:
     """Return documents as passages from 0 to their length, if neither the qrels nor any run has passages."""
     from ir_graded.io.lengths import read_lengths, with_lengths
-    from ir_graded.matching.tables import any_table, rows_of_run
+    from ir_graded.matching.tables import rows_of_run
 
-    judged = any_table("qrels", qrels)
+    judged = qrels.table()
     if judged.passage is not None:
-        return judged, runs
-    found = {name: any_table("run", run) for name, run in runs.items()}
+        return qrels.read_as(judged), {**runs}
+    found = {name: run.table() for name, run in runs.items()}
     if any(run.passage is not None for run in found.values()):
-        return judged, found
+        return qrels.read_as(judged), {name: run.read_as(found[name]) for name, run in runs.items()}
     # As passages, documents may repeat.
     prepare_qrels(judged, (INTENT,))
     for run in found.values():
         rows_of_run(run)
     known = read_lengths(lengths)
-    return with_lengths(judged, known), {name: with_lengths(run, known) for name, run in found.items()}
+    passages = {name: run.read_as(with_lengths(found[name], known)) for name, run in runs.items()}
+    return qrels.read_as(with_lengths(judged, known)), passages
 
 
 _LATER = object()
 
 
-def _searched(runs: Any, topics: Any) -> dict[str, Any]:
+def _searched(runs: Any, topics: Any) -> dict[str, Source]:
     """Return the runs by name, with the results of pipelines if the function takes topics."""
     named = named_runs(runs)
     if topics is _LATER:
         return named
-    if topics is not None:
-        check_found(named)  # before pipelines run
-    return search(named, topics)
+    if topics is not None:  # before pipelines run
+        for run in named.values():
+            run.check_found()
+    return {name: opened("run", run) for name, run in search(named, topics).items()}
 
 
 class Request:
@@ -298,7 +301,9 @@ class Request:
         files = {"intents": intents, "nuggets": nuggets, "lengths": lengths}
         options = words | {name: one is not None for name, one in files.items()}
         self.origin = Origin(options, facets=wanted_columns(self.measures))
-        self.origin.add("qrels", "", qrels)
+        if not isinstance(qrels, Judgments):
+            qrels = opened("qrels", qrels)
+            self.origin.add("qrels", "", qrels)
         given, self._asked = None, None
         if topics is not None and topics is not _LATER:
             topics = topics_frame(topics)
@@ -321,7 +326,7 @@ class Request:
             graded = GradedEvaluator(scorers, judged, ranks, self._others)
             self.judgments, self.evaluator = graded.judgments, MixedEvaluator(self.measures, graded)
             self.lowest = min(self.rel, graded.lowest)
-        self.runs: dict[str, Any] = {}
+        self.runs: dict[str, Source] = {}
         if runs is not _LATER:
             self.take(runs if given else _searched(runs, topics), given)
 
@@ -339,8 +344,8 @@ class Request:
             from ir_graded.io.lengths import end_check
 
             self._check_ends = end_check(lengths, beyond)
-            if beyond == "raise" and not isinstance(judged, Mapping):
-                judged = table_of("qrels", judged)
+            if beyond == "raise":
+                judged = opened("qrels", judged).table()
                 if judged.passage is not None:
                     # Empty spans name no text: a topic without gold has one without a document.
                     self._check_ends(judged[np.flatnonzero(judged.passage.length)])
@@ -348,22 +353,22 @@ class Request:
             return judged
         return prepare_qrels(judged, wanted_columns(self.measures))
 
-    def take(self, runs: dict[str, Any], given: dict[str, Any] | None = None) -> None:
+    def take(self, runs: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
         """Take the runs by name, and warn if the first one and the qrels look swapped.
 
         ``given`` are the runs of the caller, if ``runs`` are others.
         """
-        self.runs = runs
+        self.runs = {name: opened("run", run) for name, run in runs.items()}
         qrels = {key: one for key, one in self.origin.sources.items() if key[0] == "qrels"}
         self.origin = replace(self.origin, sources=qrels)
         for name, run in (given or runs).items():
             self.origin.add("run", name, run)
-        warn_if_swapped(self._qrels, next(iter(runs.values())))
+        warn_if_swapped(getattr(self._qrels, "given", None), next(iter(self.runs.values())).given)
         self._qrels = None
 
     def reread(self) -> None:
         """Keep the runs in forms that can be read again."""
-        self.runs = {name: ensure_rereadable("run", run) for name, run in self.runs.items()}
+        self.runs = {name: run.kept() for name, run in self.runs.items()}
         for name, run in self.runs.items():
             if ("run", name) not in self.origin.sources:
                 self.origin.add("run", name, run)

@@ -22,10 +22,10 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
 from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, warn_caller
-from ir_graded.io.sources import is_read_once, table_of
+from ir_graded.io.sources import Source, opened
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels, table_of_run
+from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from ir_graded.measures import REGISTRY, GradedMeasure
 from ir_graded.measures.base import Scorer, aggregate
 from ir_graded.measures.classic import CLASSICS, check_computable, check_rel_of_rbp, scorer_of
@@ -219,7 +219,8 @@ class GradedEvaluator(Evaluator):
         return {measure: aggregate(measure, of_topics) for measure, of_topics in scores.items()}
 
     def _match_and_warn(self, run: Any) -> JudgedRun:
-        run = table_of("run", run) if is_read_once(run) else run
+        run = opened("run", run)
+        run = run.read_as(run.table()) if run.is_read_once else run
         judged_run = self.match(run)
         if not judged_run.topic.size and pyterrier_calls():
             matched = MatchedRun("run", run, judged_run, self.lowest)
@@ -391,12 +392,12 @@ class MixedEvaluator(Evaluator):
         return type(self), (self.measures, self.graded)
 
     def _iter_calc(self, run: Any) -> Iterator[Metric]:
-        run = table_of_run(self.graded.judgments, run)
+        run = opened("run", opened("run", run).table(self.graded.judgments.number))
         yield from self.graded.iter_calc(run)
         for number, metric in self._of_others(run):
             yield Metric(self.graded.judgments.query_ids[number], metric.measure, metric.value)
 
-    def _of_others(self, run: Any) -> Iterator[tuple[int, Metric]]:
+    def _of_others(self, run: Source) -> Iterator[tuple[int, Metric]]:
         """Yield the metrics of the other providers, each with the number of its topic."""
         import pandas as pd
 
@@ -404,7 +405,7 @@ class MixedEvaluator(Evaluator):
         from ir_graded.matching.tables import has_ties
 
         judgments = self.graded.judgments
-        table = table_of_run(judgments, run)
+        table = run.table(judgments.number)
         known = table.query_id.is_in(judgments.names).fill_null(value=False).arg_true().to_numpy()
         table = one_row_an_article(table[known.astype(np.int64)])
         if table.has(POSITION) and has_ties(table.query_id, table.value):
@@ -421,7 +422,7 @@ class MixedEvaluator(Evaluator):
                 if number is not None:
                     yield number, metric
 
-    def scores_of(self, judged_run: JudgedRun, run: Any) -> dict[Measure, Floats]:
+    def scores_of(self, judged_run: JudgedRun, run: Source) -> dict[Measure, Floats]:
         """Return the score of each measure for each topic of the qrels, from a match and its run."""
         scores = self.graded.scores_of(judged_run)
         if self.others:

@@ -13,9 +13,8 @@ from ir_measures.measures import Measure
 
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
-from ir_graded.io.run_names import find_run, named_runs
-from ir_graded.io.sources import is_file, is_path_or_dataset_id, load_dataset
-from ir_graded.io.text import standard_input
+from ir_graded.io.run_names import find_run
+from ir_graded.io.sources import Source, named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
@@ -192,15 +191,15 @@ def _notes_on_judged(found: Differences, measures: list[Measure], depths: Sequen
     )
 
 
-def named_with_baseline(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
+def named_with_baseline(baseline: Any, runs: Any) -> tuple[str, dict[str, Source]]:
     """Return the name of the baseline, and all runs with it by name."""
     candidates = named_runs(runs)
     given = named_runs(baseline)
     if len(given) != 1:
         raise InputError(f"baseline: expected one run, found {len(given)}")
     ((name, run),) = given.items()
-    has_name = not is_path_or_dataset_id(baseline)
-    same = _same(run, candidates) if not has_name or is_file(run) else []
+    has_name = not isinstance(baseline, (str, os.PathLike))
+    same = [] if has_name and not run.exists else _same(run, candidates)
     if same and len(same) == len(candidates):
         raise InputError(f"{same[0]} is both the baseline and the only run; give another run to compare")
     if same and not has_name:
@@ -208,33 +207,32 @@ def named_with_baseline(baseline: Any, runs: Any) -> tuple[str, dict[str, Any]]:
     if same:
         candidates = {other: run for other, run in candidates.items() if other not in same}
     if not has_name:
-        _check_known(os.fspath(baseline), [*candidates])
-    paths = [runs] if is_path_or_dataset_id(runs) else runs
-    if not has_name and is_path_or_dataset_id(run) and isinstance(paths, (list, tuple)):
+        _check_known(run, [*candidates])
         # Names distinguish equal file names, such as main/bm25.run and branch/bm25.run.
-        named = named_runs([run, *paths])
-        return next(iter(named)), named
+        if not isinstance(runs, Mapping) and all(one.path is not None for one in candidates.values()):
+            named = named_runs([run.path, *(one.path for one in candidates.values())])
+            return next(iter(named)), named
     name = "baseline" if name == "run" else name
     if name in candidates:
         raise InputError(f"the baseline and a run are both named {name!r}: rename one")
     return name, {name: run, **candidates}
 
 
-def _same(baseline: str | os.PathLike[str], runs: Mapping[str, Any]) -> list[str]:
+def _same(baseline: Source, runs: Mapping[str, Source]) -> list[str]:
     """Return the names of the runs that are the baseline, by its file, or by its name if it is not a file."""
-    path = standard_input(baseline)
-    if not (is_file(path) and Path(path).exists()):
-        found = find_run(baseline, runs)
+    path = str(baseline.path)
+    if not baseline.exists:
+        found = find_run(path, runs)
         return [] if found is None else [found]
-    files = {name: run for name, run in runs.items() if is_file(run) and Path(run).exists()}
-    return [name for name, run in files.items() if Path(run).samefile(path)]
+    return [name for name, run in runs.items() if run.exists and Path(run.given).samefile(path)]
 
 
-def _check_known(baseline: str, runs: list[str]) -> None:
+def _check_known(baseline: Source, runs: list[str]) -> None:
     """Raise InputError for a name without a folder that is neither a file, a dataset nor a run."""
-    if os.sep in baseline or is_file(standard_input(baseline)) or load_dataset(baseline) is not None:
+    if os.sep in str(baseline.path) or baseline.is_known:
         return
-    there = did_you_mean(baseline, runs) or f"the runs are {format_ids(runs)}"
+    there = did_you_mean(baseline.path, runs) or f"the runs are {format_ids(runs)}"
     raise InputError(
-        f"the baseline {baseline!r} is not a file, a dataset id of ir_datasets or the name of a run; {there}"
+        f"the baseline {baseline.path!r} is not a file, a dataset id of ir_datasets or the name of a run; "
+        f"{there}"
     )

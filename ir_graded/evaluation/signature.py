@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -17,10 +16,8 @@ from ir_graded._utils.version import __version__
 from ir_graded.core.facets import IMPORTANCE, INTENT, INTENT_TYPE, POSITION, PROBABILITY, Facet
 from ir_graded.core.segments import Floats
 from ir_graded.errors import GradedError, short_repr, warn_caller
-from ir_graded.io.experiments import qrels_file
-from ir_graded.io.sources import is_read_once, is_regular_file
-from ir_graded.io.values import as_text
-from ir_graded.matching.judgments import rows_of_dicts
+from ir_graded.io.sources import Source, opened
+from ir_graded.io.values import as_text, rows_of_dicts
 
 if TYPE_CHECKING:
     from ir_graded.io.table import Table
@@ -156,15 +153,13 @@ def rows_hash(kind: str, source: Any, facets: Sequence[Facet] = ()) -> str:
 
     Rows are topic, document, level or score, position of the passage, and the given further columns.
     """
-    from ir_graded.io.responses import is_ranked
-    from ir_graded.matching.tables import any_table
-
+    found = opened(kind, source)
     try:
-        table = any_table(kind, source)
+        table = found.table()
     except GradedError:
-        if not isinstance(source, Mapping) or is_ranked(source):
+        if found.content != "dicts":
             raise
-        return _hash_of_dicts(kind, source)
+        return _hash_of_dicts(kind, found.given)
     return _hash_of_table(kind, table, facets)
 
 
@@ -223,13 +218,6 @@ def _hash_of_dicts(kind: str, source: Mapping[Any, Any]) -> str:
 _Stamp = tuple[int, int]
 
 
-def _stamp(source: Any) -> _Stamp | None:
-    if not is_regular_file(source):
-        return None
-    found = os.stat(source)  # noqa: PTH116  # any path
-    return found.st_mtime_ns, found.st_size
-
-
 def versions() -> dict[str, str]:
     """Return the versions of the programs that compute scores."""
     return {"ir_graded": __version__, "ir_measures": ir_measures.__version__}
@@ -250,7 +238,7 @@ class Origin:
     #: Hashes by kind and name.
     known: dict[tuple[str, str], str | None] = field(default_factory=dict)
     #: Sources and their stamps, until they have been hashed.
-    sources: dict[tuple[str, str], tuple[Any, _Stamp | None]] = field(default_factory=dict)
+    sources: dict[tuple[str, str], tuple[Source, _Stamp | None]] = field(default_factory=dict)
     #: Seed of random numbers and hash of the weights of topics in means; None without them.
     seed: int | None = None
     weights: str | None = None
@@ -259,9 +247,9 @@ class Origin:
 
     def add(self, kind: str, name: str, source: Any) -> None:
         """Keep a source until it is hashed."""
-        source = qrels_file(source) if kind == "qrels" else source
-        if not is_read_once(source):
-            self.sources[kind, name] = source, _stamp(source)
+        found = opened(kind, source)
+        if not found.is_read_once:
+            self.sources[kind, name] = found, found.stamp
 
     def add_rows(self, kind: str, name: str, rows: Table) -> None:
         """Hash the rows of a source now, while they are in memory."""
@@ -282,10 +270,10 @@ class Origin:
                 warn_caller(f"The signature of scores lacks the hashes of some inputs: {error}.")
         return self.known
 
-    def _hash(self, of: tuple[tuple[str, str], tuple[Any, _Stamp | None]]) -> str | Exception | None:
+    def _hash(self, of: tuple[tuple[str, str], tuple[Source, _Stamp | None]]) -> str | Exception | None:
         (kind, _), (source, stamp) = of
         try:
-            return rows_hash(kind, source, self.facets) if _stamp(source) == stamp else None
+            return rows_hash(kind, source, self.facets) if source.stamp == stamp else None
         except (GradedError, OSError) as error:
             return error
 

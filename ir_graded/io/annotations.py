@@ -26,7 +26,8 @@ from ir_graded.errors import (
 )
 
 from .assignments import IMPORTANCES, Nuggets, nugget_lists
-from .sources import qrels_frame, table_of
+from .forms import is_frame
+from .sources import opened, qrels_frame
 from .table import (
     Table,
     as_strings,
@@ -34,7 +35,6 @@ from .table import (
     column_names,
     first_null,
     get_column,
-    is_frame,
     objects_at,
     row_place,
 )
@@ -85,8 +85,8 @@ def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
 
 def add_intents(qrels: Any, intents: Any) -> Table:
     """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
-    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or not table.has(INTENT):
+    table = opened("qrels", qrels).table()
+    if not table.has(INTENT):
         raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
     return with_probabilities(table, intents)
 
@@ -133,8 +133,8 @@ def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
 
 def add_nuggets(qrels: Any, nuggets: Any) -> tuple[Table, str]:
     """Return qrels as a table with importance and all nuggets, and doubts; errors as `with_nuggets`."""
-    table = None if isinstance(qrels, Mapping) else table_of("qrels", qrels)
-    if table is None or not table.has(INTENT):
+    table = opened("qrels", qrels).table()
+    if not table.has(INTENT):
         raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
     return with_importance(table, nuggets)
 

@@ -22,6 +22,7 @@ from ir_graded.core.levels import LARGEST
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
+from .forms import is_frame
 from .parquet import is_parquet
 from .records import Node, distinct_names
 from .table import (
@@ -29,7 +30,6 @@ from .table import (
     column_names,
     first_null,
     get_column,
-    is_frame,
     item_place,
     objects_at,
     row_place,

@@ -1,11 +1,12 @@
-"""Pipelines of PyTerrier, and the folders that PyTerrier, BEIR and MTEB write or distribute."""
+"""Datasets of ir-datasets, pipelines of PyTerrier, and the folders that PyTerrier, BEIR and MTEB write."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,68 @@ _META = "model_meta.json"
 _ROUNDING = 1e-6
 
 
+def is_dataset(source: object) -> bool:
+    """Return whether ``source`` is a dataset of ir-datasets, without importing it."""
+    return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
+
+
+def description(dataset: Any) -> str:
+    """Return a description of a dataset, which may have no id."""
+    return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
+
+
+def load_dataset(dataset_id: str) -> Any | None:
+    """Return the dataset with an id, else None. Raises OSError if it cannot be loaded."""
+    import ir_datasets
+
+    try:
+        return ir_datasets.load(dataset_id)
+    except KeyError:
+        return None
+    except Exception as error:
+        raise _download_error(f"dataset {dataset_id!r}", error) from error
+
+
+def unknown_dataset(name: str) -> InputError:
+    """Return the error for a name that is neither a dataset nor a file."""
+    return InputError(
+        f"{name!r} is neither a file nor a dataset id of ir_datasets "
+        "(such as 'msmarco-passage/trec-dl-2019/judged')"
+    )
+
+
+def _download_error(name: str, error: Exception) -> OSError:
+    """Return the error for a dataset; ir_datasets lets errors of any class pass."""
+    reason = short_repr(error.args[0]) if error.args else "no reason is given"
+    return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
+
+
+def dataset_named(name: str) -> Any:
+    """Return the dataset with an id. Raises an error for other text, which may be meant as a path."""
+    dataset = load_dataset(name)
+    if dataset is not None:
+        return dataset
+    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
+        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
+        raise FileNotFoundError(errno.ENOENT, problem, name)
+    raise unknown_dataset(name)
+
+
+def iterate_rows(kind: str, dataset: Any) -> Any:
+    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples."""
+    name = "qrels" if kind == "qrels" else "scoreddocs"
+    if not getattr(dataset, f"has_{name}")():
+        raise InputError(f"{description(dataset)} has no {name}")
+    return _downloaded(dataset, getattr(dataset, f"{name}_iter"))
+
+
+def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    try:
+        yield from rows_of()
+    except Exception as error:
+        raise _download_error(description(dataset), error) from error
+
+
 def is_pipeline(source: object) -> bool:
     """Return whether an object returns results for topics, such as a transformer of PyTerrier."""
     # Frames of pandas and Spark have a method of this name, too.
@@ -53,21 +116,22 @@ def without_results(kind: str, pipeline: object, also: str = "") -> InputError:
 def search(runs: dict[str, Any], topics: Any) -> dict[str, Any]:
     """Return the runs with the results of pipelines for a frame of topics in place of the pipelines."""
     for name, run in runs.items():
-        if isfunction(run):
+        if isfunction(run.given):
             raise InputError(
                 f"run {name!r}: a function is not a pipeline: give pt.apply.generic(function) and topics=, "
                 "or the results of the function"
             )
-    of_pipelines = [name for name, run in runs.items() if is_pipeline(run)]
+    of_pipelines = [name for name, run in runs.items() if is_pipeline(run.given)]
     if topics is None:
         for name in of_pipelines:
             kind = "run" if len(runs) == 1 else f"run {name!r}"
             also = ", or give its topics: topics=frame with the columns qid and query"
-            raise without_results(kind, runs[name], also)
+            raise without_results(kind, runs[name].given, also)
         return runs
     if not of_pipelines:
         raise ParameterError("topics= is for pipelines, but no run is a pipeline: leave it out")
-    return {name: _results(name, run, topics) if is_pipeline(run) else run for name, run in runs.items()}
+    found = {name: _results(name, runs[name].given, topics) for name in of_pipelines}
+    return {**runs, **found}
 
 
 def topics_frame(topics: Any) -> Any:

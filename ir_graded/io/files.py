@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -30,11 +30,11 @@ from .formats import (
     of_sample,
     recognise,
 )
+from .forms import read_object
 from .lines import LineNumbers, delimiter_of, no_rows, parse_lines, read_headed
 from .parquet import is_parquet, read_parquet
-from .records import DOCUMENTS, DocumentFormat, read_json, rows_of_json
-from .responses import is_ranked, ranked_table
-from .table import Further, Table, first_null, from_columns, from_frame, from_nested, from_records
+from .records import DOCUMENTS, DocumentFormat, Options, read_json
+from .table import Further, Table, first_null, from_columns, from_frame
 from .text import (
     Load,
     check_byte_order_marks,
@@ -48,28 +48,17 @@ from .text import (
 )
 
 
-def read_file(
-    kind: str,
-    path: str | os.PathLike[str],
-    format: str | None = None,
-    query_ids: Sequence[Any] | None = None,
-) -> Table:
-    """Read a file of qrels or of a run.
+def read_file(kind: str, path: str | os.PathLike[str], options: Options = Options()) -> Table:  # noqa: B008
+    """Read a file of qrels or of a run: Parquet, or text in UTF-8, plain or compressed.
 
-    Args:
-        kind: 'qrels' or 'run'.
-        path: Parquet, or text in UTF-8, plain or in gzip, zstandard or xz (detected by the first bytes).
-        format: name of a text format; None to detect it by the number of fields of the first line.
-        query_ids: the topic of each response of a search engine, if these are not by topic.
+    The compression is recognised by the first bytes, the format of a text by its first line, unless
+    ``options`` name it.
     """
     check_fork()
-    if query_ids is not None:
-        where = os.fspath(path)
-        return ranked_table(kind, read_json(read_text(where), where), query_ids, where)
-    if format is None and is_parquet(path):
+    if options.format is None and is_parquet(path):
         (piece,) = read_parquet(kind, path)
         return _of_parquet(kind, path, *piece)
-    return _read_text_file("qrels" if kind == "qrels" else "run", path, format)
+    return _read_text_file("qrels" if kind == "qrels" else "run", path, options)
 
 
 #: Column of snapshots of Quepid.
@@ -136,15 +125,25 @@ def named(kind: Kind, name: str) -> Format | VaryingFormat | DocumentFormat:
     return known[name]
 
 
-def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) -> Table:
-    """Read a run or qrels in lines of text, or a document. Errors as in :func:`read_file`."""
-    chosen = None if name is None else named(kind, name)
+def _read_text_file(kind: Kind, path: str | os.PathLike[str], options: Options) -> Table:
+    """Read a run or qrels in text. Errors as in :func:`read_file`."""
+    chosen = None if options.format is None else named(kind, options.format)
     where = os.fspath(path)
     data = read_text(where)
     if isinstance(chosen, DocumentFormat):
         return _document(data, chosen, where)
-    if chosen is None and (table := _self_describing(kind, data, where)) is not None:
-        return table
+    if chosen is not None:
+        return _in_lines(kind, data, where, chosen)
+    if is_json(data):
+        return read_object(kind, read_json(data, where), options._replace(path=where))
+    if options.query_ids is not None:
+        raise FileFormatError(f"{where}: query_ids is for responses in JSON, and this is another text")
+    delimiter = delimiter_of(data, where)
+    return _in_lines(kind, data, where) if delimiter is None else _headed(kind, data, where, delimiter)
+
+
+def _in_lines(kind: Kind, data: bytes, where: str, chosen: Format | VaryingFormat | None = None) -> Table:
+    """Read lines of fields, in a format that the user may have chosen."""
     if chosen is None:
         chosen = _recognised(data, kind, where)
     elif isinstance(chosen, Format):
@@ -171,19 +170,6 @@ def _read_text_file(kind: Kind, path: str | os.PathLike[str], name: str | None) 
 def _field(data: bytes, format: Format, name: str, path: str) -> pl.Series:
     """Return a further column of a file."""
     return parse_lines(data, format.with_document(name), path)[0]["doc_id"]
-
-
-def _self_describing(kind: Kind, data: bytes, path: str) -> Table | None:
-    """Read a text that names its fields: JSON, or columns with a header; None for other text."""
-    if is_json(data):
-        content = read_json(data, path)
-        if is_ranked(content):
-            return ranked_table(kind, content, path=path)
-        content = rows_of_json(kind, content, path)
-        read: Callable[..., Table] = from_nested if isinstance(content, Mapping) else from_records
-        return read(kind, content, lambda row: f"{path}, item {row}")
-    delimiter = delimiter_of(data, path)
-    return None if delimiter is None else _headed(kind, data, path, delimiter)
 
 
 def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
@@ -225,7 +211,7 @@ def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Calla
     for number, load in enumerate(text_pieces(where, size)):
         if chosen is None:
             if is_json(begin := load()) or delimiter_of(begin, where):
-                yield partial(_read_text_file, "run", path, None)
+                yield partial(_read_text_file, "run", path, Options())
                 return
             chosen = _recognised(begin, "run", where)
             if chosen is None:

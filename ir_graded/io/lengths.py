@@ -13,8 +13,9 @@ import polars as pl
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Ints
 from ir_graded.errors import FileFormatError, InputError, format_ids, short_repr
 
+from .forms import is_frame
 from .parquet import is_parquet
-from .table import Passage, Table, as_floats, as_strings, column_names, is_frame
+from .table import Passage, Table, as_floats, as_strings, column_names
 from .values import text_ids
 
 

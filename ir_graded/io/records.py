@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,10 +12,37 @@ from typing import Any, NamedTuple
 
 from ir_graded.core.facets import is_record
 from ir_graded.core.struct import light_dataclass
-from ir_graded.errors import CoverageWarning, FileFormatError, InputError, cut, short_repr
+from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
-from .experiments import predictions
 from .values import as_text
+
+
+class Options(NamedTuple):
+    """How a source is read.
+
+    Attributes:
+        path: the file that an object was read from as JSON; empty for an object of the caller.
+        format: name of the format of a file; None to recognise it.
+        query_ids: topics of responses or lists that do not name theirs.
+        duplicates: which row of a repeated document counts, 'first' or 'best'; 'raise' raises InputError.
+    """
+
+    path: str = ""
+    format: str | None = None
+    query_ids: Sequence[Any] | None = None
+    duplicates: str = "raise"
+
+    def at(self, place: str) -> str:
+        """Return a place with the path of the file."""
+        return ", ".join(filter(None, (self.path, place)))
+
+    def item(self, row: int) -> str:
+        """Return the place of an item of a list."""
+        return self.at(f"item {row}")
+
+    def error(self, kind: str, problem: object) -> InputError:
+        """Return the error about an object or the content of a file."""
+        return FileFormatError(f"{self.path}: {problem}") if self.path else InputError(f"{kind}: {problem}")
 
 
 class ChunkRow(NamedTuple):
@@ -253,71 +279,6 @@ DOCUMENTS = (
 )
 
 
-#: JSON of search engines: key of the list of queries; then the keys of the id or text of a query, of its
-#: ratings (a list, or levels by document), and of document and level of a rating.
-_RATINGS = (
-    ("judgmentRatings", ("query", "ratings", "docId", "rating")),  # OpenSearch, Search Relevance
-    ("requests", ("id", "ratings", "_id", "rating")),  # OpenSearch and Elasticsearch, _rank_eval
-    ("queries", ("query_text", "ratings", "doc_id", "rating")),  # Quepid, export of a case
-    ("queries", ("query", "ratings", "doc_id", "rating")),  # Quepid, export of a book
-)
-_KNOWN = {
-    "qrels": "records with query_id, doc_id and relevance, a dict of dicts, judgments of OpenSearch "
-    "(judgmentRatings), of _rank_eval (requests) or of Quepid (queries), or of LegalBench-RAG "
-    "(tests or qa_result_list, with format='legalbench')",
-    "run": "records with query_id, doc_id and score or rank, a dict of dicts, responses of Elasticsearch or "
-    "OpenSearch, lists of ids by query (query_id -> [doc_id, ...]), or results of LegalBench-RAG "
-    "(qa_result_list, with format='legalbench')",
-}
-
-
-def is_ranx(source: object) -> bool:
-    """Return whether an object is a Qrels or a Run of ranx."""
-    return type(source).__module__.partition(".")[0] == "ranx" and hasattr(source, "to_dict")
-
-
-def frame_in_dicts(content: Mapping[Any, Any]) -> str:
-    """Return why a dict is a frame by ``to_dict()``, whose ids may look like levels; empty if it is not."""
-    if not is_record(content) and not is_record(next(iter(content.values()), None)):
-        return ""
-    return (
-        "a dict of the columns or rows of a frame; give the frame itself or a list of records, as written by "
-        "to_dict('records') or to_json(orient='records')"
-    )
-
-
-def rows_of_json(kind: str, content: Any, path: str) -> list[Any] | Mapping[Any, Any]:
-    """Return what ``read_json`` read as a list of records or a dict of dicts."""
-    if kind == "run" and isinstance(content, Mapping) and "mteb_model_meta" in content:
-        content = predictions(content, path)
-    if isinstance(content, Mapping) and (problem := frame_in_dicts(content)):
-        raise FileFormatError(f"{path}: {problem}")
-    rated = _rated(content) if kind == "qrels" else None
-    if rated is not None:
-        return rated
-    if isinstance(content, list) and content and is_record(content[0]):
-        return content
-    if (
-        isinstance(content, Mapping)
-        and content
-        and all(isinstance(docs, Mapping) for docs in content.values())
-    ):
-        return content
-    shown, present = "an array", set()
-    if isinstance(content, Mapping):
-        shown, present = f"an object with {cut(', '.join([*content][:5]))}", {*content}
-    elif content and isinstance(content[0], Mapping):
-        present = {*content[0]}
-    named = next((one.name for one in DOCUMENTS if one.kind == kind and present & one.keys), None)
-    hint = f"expected {_KNOWN[kind]}" if named is None else f"read it with format={named!r}"
-    if {"task_name", "scores"} <= present:
-        hint = (
-            "these are means of MTEB, read them with Scores.from_mteb; scores of topics need rankings, which "
-            "mteb.evaluate(..., prediction_folder=...) writes"
-        )
-    raise FileFormatError(f"{path}: is JSON, {shown}; {hint}")
-
-
 def read_json(data: bytes, path: str) -> Any:
     """Return the value of JSON; of JSON Lines, a list. Raises FileFormatError if it cannot be read."""
     try:
@@ -354,32 +315,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f"the key {short_repr(twice)} appears twice in an object")
     return found
-
-
-def _rated(content: Any) -> list[dict[str, Any]] | None:
-    """Return the records of judgments of a search engine; None if the content has another structure."""
-    for key, (query, ratings, doc, rating) in _RATINGS:
-        queries = content.get(key) if isinstance(content, Mapping) else content
-        if not isinstance(queries, list) or not queries:
-            continue
-        try:
-            return [
-                {"query_id": one[query], "doc_id": rated, "relevance": level}
-                for one in queries
-                for rated, level in _levels(one[ratings], doc, rating)
-            ]
-        except (KeyError, TypeError, ValueError, IndexError):
-            continue
-    return None
-
-
-def _levels(ratings: Any, doc: str, rating: str) -> list[tuple[Any, float]]:
-    pairs = ratings.items() if isinstance(ratings, Mapping) else ((one[doc], one[rating]) for one in ratings)
-    return [(rated, _as_float(level)) for rated, level in pairs]
-
-
-def _as_float(level: Any) -> float:
-    try:
-        return float(level)
-    except OverflowError:
-        return math.inf  # which the table rejects with its place

@@ -1,26 +1,59 @@
-"""Responses of search engines, and lists of ids, as tables: the order given is the ranking."""
+"""Responses of search engines and ranked lists as runs, and judgments of search engines and lists as qrels.
+
+The order of a response or a list ranks documents with equal scores.
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from ir_graded.core.facets import POSITION, is_record
-from ir_graded.errors import CoverageWarning, FileFormatError, InputError, format_ids, short_repr
+from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 
-from .records import Node
+from .records import Node, Options
 from .values import as_text, text_ids
 
 if TYPE_CHECKING:
     from .table import Table
 
 
+class _Engine(NamedTuple):
+    """Where the response of a search engine has its documents, and their keys of id and score."""
+
+    outer: str
+    inner: str
+    doc_id: str
+    score: str
+
+
+_ENGINES = (
+    _Engine("hits", "hits", "_id", "_score"),  # Elasticsearch and OpenSearch
+    _Engine("response", "docs", "id", "score"),  # Solr
+    _Engine("root", "children", "id", "relevance"),  # Vespa
+)
+_NUMBERS = (int, float, np.number)
+#: Keys of the id of a document in a ranked list, of which each document has one, beside its score.
+_DOC_IDS = ("corpus_id", "doc_id", "docid", "docno", "id", "_id")
+#: Keys of queries and of lists of relevant documents in records.
+_QUERIES, _RELEVANT = ("query_id", "qid", "id", "_id", "query"), ("answer_pids", "gold_ids")
+#: Judgments of search engines: key of the list of queries; then the keys of the id or text of a query, of its
+#: ratings (a list, or levels by document), and of document and level of a rating.
+_RATINGS = (
+    ("judgmentRatings", ("query", "ratings", "docId", "rating")),  # OpenSearch, Search Relevance
+    ("requests", ("id", "ratings", "_id", "rating")),  # OpenSearch and Elasticsearch, _rank_eval
+    ("queries", ("query_text", "ratings", "doc_id", "rating")),  # Quepid, export of a case
+    ("queries", ("query", "ratings", "doc_id", "rating")),  # Quepid, export of a book
+)
+
+
 class _Hit(NamedTuple):
-    """A document of a response, with its score and rating if it has them, and its place."""
+    """A document of a response or list, with its score and rating if it has them, and its place."""
 
     doc_id: Any
     score: float | None
@@ -28,52 +61,55 @@ class _Hit(NamedTuple):
     place: str
 
 
-def _content(source: Any) -> Any:
+def content_of(source: Any) -> Any:
     """Return a response as dicts and lists, which the clients of Elasticsearch have as its body."""
     return source if isinstance(source, (Mapping, list, tuple)) else getattr(source, "body", source)
 
 
+def first_of(found: Any) -> Any:
+    """Return the first value of a dict, or the first item of a list; None of anything else."""
+    if isinstance(found, Mapping):
+        return next(iter(found.values()), None)
+    return found[0] if isinstance(found, (list, tuple)) and found else None
+
+
+def _engine_of(found: Any) -> _Engine | None:
+    """Return the search engine whose response to one query an object is, else None."""
+    for engine in _ENGINES if isinstance(found, Mapping) else ():
+        outer = found.get(engine.outer)
+        if isinstance(outer, Mapping) and (
+            isinstance(outer.get(engine.inner), list) or "took" in found or outer.get("id") == "toplevel"
+        ):
+            return engine
+    return None
+
+
 def _is_search(source: Any) -> bool:
     """Return whether an object is the response to one query, or an error in place of it."""
-    found = _content(source)
+    found = content_of(source)
     if not isinstance(found, Mapping):
         return False
-    hits = found.get("hits")
-    is_result = isinstance(hits, Mapping) and (isinstance(hits.get("hits"), list) or "took" in found)
-    return is_result or (isinstance(found.get("error"), (str, Mapping)) and "status" in found)
+    has_status = "status" in found or "responseHeader" in found
+    return _engine_of(found) is not None or (has_status and isinstance(found.get("error"), (str, Mapping)))
 
 
-def _is_ids(source: Any) -> bool:
-    return (
-        isinstance(source, (list, tuple))
-        and not hasattr(source, "_fields")
-        and all(isinstance(one, (str, int)) for one in source)
-    )
-
-
-def is_ranked(source: Any) -> bool:
-    """Return whether an object is responses of a search engine, or lists of ids by query."""
-    found = _content(source)
-    if isinstance(found, list):
-        return bool(found) and (_is_search(found[0]) or _is_several(found))
-    if not isinstance(found, Mapping) or not found:
-        return False
-    first = next(iter(found.values()))
-    # Lists of rows are runs by name, and an empty list may be an empty run.
-    is_lists = isinstance(first, (list, tuple)) and any(found.values()) and not is_record(found)
+def is_response(source: Any) -> bool:
+    """Return whether an object is responses of search engines: one, by query, or in a list."""
+    found = content_of(source)
     return (
         _is_search(found)
-        or _is_search(first)
-        or isinstance(found.get("responses"), list)
-        or _is_rank_eval(found)
-        or (is_lists and all(map(_is_ids, found.values())))
+        or _is_search(first_of(found))
+        or _is_several(found)
+        or (isinstance(found, Mapping) and (isinstance(found.get("responses"), list) or _is_rank_eval(found)))
     )
 
 
 def _is_several(found: Any) -> bool:
     """Return whether a list has a response of ``_msearch`` in each place, as JSON Lines of batches."""
-    return bool(found) and all(
-        isinstance(one, Mapping) and isinstance(one.get("responses"), list) for one in found
+    return (
+        isinstance(found, list)
+        and bool(found)
+        and all(isinstance(one, Mapping) and isinstance(one.get("responses"), list) for one in found)
     )
 
 
@@ -82,90 +118,119 @@ def _is_rank_eval(found: Mapping[Any, Any]) -> bool:
     return isinstance(details, Mapping) and isinstance(score, (int, float, str))
 
 
-def ranked_table(kind: str, source: Any, query_ids: Sequence[Any] | None = None, path: str = "") -> Table:
-    """Return responses, or lists of ids, as a run with positions; as qrels the ratings of ``_rank_eval``.
+def is_candidates(found: Any) -> bool:
+    """Return whether an object is a list of records of a query and its ranked candidates, as of rank_llm."""
+    first = first_of(found) if isinstance(found, (list, tuple)) else None
+    return isinstance(first, Mapping) and isinstance(first.get("query"), Mapping) and "candidates" in first
 
-    Args:
-        kind: 'qrels' or 'run'.
-        source: what ``is_ranked`` accepts, or a list of lists of ids with ``query_ids``.
-        query_ids: the topic of each response, if they are not by query.
-        path: file of the source, for errors.
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
+
+
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, (list, tuple)) and not hasattr(value, "_fields")
+
+
+def is_lists(found: Any, kinds: tuple[type, ...] = (list, tuple)) -> bool:
+    """Return whether an object is lists of ids by query; an empty list alone may be an empty run."""
+    if not isinstance(found, Mapping) or not isinstance(first_of(found), kinds) or is_record(found):
+        return False
+    lists: list[Any] = [
+        ids for ids in found.values() if isinstance(ids, kinds) and not hasattr(ids, "_fields")
+    ]
+    return any(lists) and len(lists) == len(found) and all(all(map(_is_id, ids)) for ids in lists)
+
+
+def is_scored_lists(found: Any) -> bool:
+    """Return whether an object is lists by query of pairs of id and score, or of records with both."""
+    if not isinstance(found, Mapping) or not all(_is_list(docs) for docs in found.values()):
+        return False
+    first = next((docs[0] for docs in found.values() if docs), None)
+    if isinstance(first, Mapping):
+        return "score" in first and _doc_key(first) is not None and not is_record(first)
+    if not _is_list(first) or len(first) != len(("id", "score")):
+        return False
+    return _is_id(first[0]) and isinstance(first[1], _NUMBERS)
+
+
+def _doc_key(record: Mapping[Any, Any]) -> str | None:
+    return next((key for key in _DOC_IDS if key in record), None)
+
+
+def ranked_table(kind: str, source: Any, options: Options) -> Table:
+    """Return responses or ranked lists as a run with positions; as qrels the ratings of ``_rank_eval``.
+
+    ``options.query_ids`` are the topics of responses and lists that are not by query.
     """
-    from .table import from_columns
-
+    where = options.path or kind
     try:
-        nodes = _by_query(_content(source), query_ids)
+        nodes = _by_query(content_of(source), options.query_ids)
         found = {query_id: [*_hits(query_id, node)] for query_id, node in nodes.items()}
     except InputError as error:
-        if path:
-            raise FileFormatError(f"{path}: {error}") from None
-        raise type(error)(f"{kind}: {error}") from None
-    if partial := [query_id for query_id, node in nodes.items() if _is_partial(node.value)]:
+        raise options.error(kind, error) from None
+    if incomplete := [query_id for query_id, node in nodes.items() if _is_partial(node.value)]:
         _warn(
-            f"{path or kind}: the responses to queries {format_ids(partial)} timed out or lack shards that "
+            f"{where}: the responses to queries {format_ids(incomplete)} timed out or lack shards that "
             "failed, so documents may be missing."
         )
-    rows: list[tuple[Any, Any, float, int, str]] = []
-    if kind == "qrels":
-        rows = _ratings(found, path)
-    else:
-        unordered = []
-        for query_id, hits in found.items():
-            scores = _scores(hits)
-            if scores is None:
-                unordered += [query_id] * any(hit.score is not None for hit in hits)
-                scores = [-float(at) for at in range(1, len(hits) + 1)]
-            rows += [
-                (query_id, hit.doc_id, score, at, hit.place)
-                for at, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
-            ]
-        if unordered:
-            _warn(
-                f"{path or kind}: the scores of queries {format_ids(unordered)} do not descend or are partly "
-                "missing, so the positions of the hits are the ranking, and these scores are not used."
-            )
-    columns = [[row[at] for row in rows] for at in range(5)]
-    further = {POSITION.name: lambda: columns[3]} if kind == "run" else None
-
-    def place(row: int) -> str:
-        return f"{path}, {columns[4][row]}" if path else str(columns[4][row])
-
-    table = from_columns(kind, columns[:3], place, further=further)
+    firsts = [first_of(node.value) for node in nodes.values()]
+    if any(isinstance(one, Mapping) and isinstance(one.get("corpus_id"), int) for one in firsts):
+        _warn(f"{where}: corpus_id are numbers, so the documents are positions in the corpus, from 0.")
+    rows = _ratings(found, where) if kind == "qrels" else _ranked(found, nodes, where)
+    further = {POSITION.name: lambda: [row[3] for row in rows]} if kind == "run" else None
+    table = _table_of(kind, rows, options, further)
     without_rows = frozenset(as_text(query_id) for query_id, hits in found.items() if not hits)
     return replace(table, without_rows=without_rows)
 
 
+def _table_of(kind: str, rows: Sequence[tuple[Any, ...]], options: Options, further: Any = None) -> Table:
+    """Return rows that begin with topic, document and value, and end with their place, as a table."""
+    from .table import from_columns
+
+    columns = [[row[at] for row in rows] for at in range(3)]
+    return from_columns(kind, columns, lambda row: options.at(rows[row][-1]), further=further)
+
+
 def _by_query(found: Any, query_ids: Sequence[Any] | None) -> dict[Any, Node]:
-    """Return the response, the hits or the ids of each query. Raises InputError if queries are not known."""
+    """Return the response or the list of each query. Raises InputError if queries are not known."""
+    if is_candidates(found):
+        queries = [*Node(found)]
+        names = [one["query"]["qid"].value for one in queries]
+        return _distinct(names, [one["candidates"] for one in queries], "qid")
     if isinstance(found, Mapping) and not (_is_search(found) or isinstance(found.get("responses"), list)):
         if query_ids is not None:
             raise InputError("query_ids is for responses in a list, and these are by query; leave it out")
         if not _is_rank_eval(found):
-            return {query_id: Node(_content(one), "response") for query_id, one in found.items()}
+            return {query_id: Node(content_of(one), "response") for query_id, one in found.items()}
         if failures := found.get("failures"):
             query_id = next(iter(failures))
             raise InputError(f"query {query_id!r} failed: {short_repr(failures[query_id])}")
         details = Node(found)["details"]
         return {query_id: details[query_id]["hits"] for query_id in details.value}
-    nodes = _in_order(found)
+    nodes_in_order = _in_order(found)
     if query_ids is None:
         raise InputError(
             "responses do not name their queries: give a dict {query_id: response}, or the ids in the order "
             "of the responses, read_run(source, query_ids=[...]) in Python, --query-ids in the shell"
         )
     ids = [query_ids] if isinstance(query_ids, str) else [*query_ids]
-    if len(ids) != len(nodes):
-        raise InputError(f"found {len(nodes)} responses, but {len(ids)} query_ids")
-    names = text_ids(ids, "query_ids", "run")
-    by_query = {one: Node(_content(node.value), node.place) for one, node in zip(ids, nodes, strict=True)}
+    if len(ids) != len(nodes_in_order):
+        raise InputError(f"found {len(nodes_in_order)} responses, but {len(ids)} query_ids")
+    return _distinct(ids, nodes_in_order, "query_ids")
+
+
+def _distinct(ids: list[Any], nodes: list[Node], name: str) -> dict[Any, Node]:
+    """Return responses or lists by query. Raises InputError if a query appears twice."""
+    names = text_ids(ids, name, "run")
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"query_ids has {twice!r} twice")
-    return by_query
+        twice = next(one for one in names if names.count(one) > 1)
+        raise InputError(f"{name} has {twice!r} twice")
+    return {one: Node(content_of(node.value), node.place) for one, node in zip(ids, nodes, strict=True)}
 
 
 def _in_order(found: Any) -> list[Node]:
-    """Return the responses, or the lists of ids, that do not name their queries."""
+    """Return the responses, or the lists, that do not name their queries."""
     if isinstance(found, Mapping):
         return [Node(found, "response")] if _is_search(found) else [*Node(found)["responses"]]
     if _is_several(found):
@@ -176,22 +241,38 @@ def _in_order(found: Any) -> list[Node]:
 def _hits(query_id: Any, node: Node) -> Iterator[_Hit]:
     """Yield the documents of a query by position. Raises InputError that names the query and the place."""
     try:
-        if _is_ids(node.value):
-            yield from (_Hit(one.value, None, None, one.place) for one in node)
-            return
         if "error" in node:
             raise node.error(f"is an error: {short_repr(node['error'].value)}")
-        rated = not isinstance(node.value, Mapping)  # of _rank_eval
-        for one in node if rated else node["hits"]["hits"]:
-            hit = one["hit"] if rated else one
-            if isinstance(hit["_id"].value, str) and not hit["_id"].value.strip():
-                raise hit["_id"].error("is empty; expected the id of a document")
-            score = _number(hit["_score"]) if "_score" in hit else None
-            yield _Hit(
-                hit["_id"].value, score, _number(one["rating"]) if "rating" in one else None, one.place
-            )
+        if not isinstance(node.value, Mapping):
+            yield from map(_listed, node)
+            return
+        engine = _engine_of(node.value) or _ENGINES[0]
+        outer = node[engine.outer]
+        if "errors" in outer:  # of Vespa, which leaves out the list where no document matches
+            raise outer.error(f"has errors: {short_repr(outer['errors'].value)}")
+        for hit in outer[engine.inner] if engine.inner in outer or engine.outer == "hits" else ():
+            yield _hit(hit, engine.doc_id, engine.score)
     except InputError as error:
         raise InputError(f"query {query_id!r}: {error}") from None
+
+
+def _listed(node: Node) -> _Hit:
+    """Return an item of a list: an id, a pair of id and score, a record of both, or a rated hit."""
+    if "hit" in node:  # of _rank_eval
+        rating = _number(node["rating"]) if "rating" in node else None
+        return _hit(node["hit"], "_id", "_score")._replace(rating=rating, place=node.place)
+    if isinstance(node.value, Mapping):
+        return _hit(node, _doc_key(node.value) or _DOC_IDS[0], "score")
+    doc_id, *score = [node] if _is_id(node.value) else [*node]
+    return _Hit(doc_id.value, _number(score[0]) if score else None, None, node.place)
+
+
+def _hit(node: Node, doc_id: str, score: str) -> _Hit:
+    """Return a document from a record with the keys of its id and its score, which may be missing."""
+    found = node[doc_id]
+    if isinstance(found.value, str) and not found.value.strip():
+        raise found.error("is empty; expected the id of a document")
+    return _Hit(found.value, _number(node[score]) if score in node else None, None, node.place)
 
 
 def _is_partial(found: Any) -> bool:
@@ -210,7 +291,7 @@ def _number(node: Node) -> float | None:
     """Return a score or rating; None for null."""
     if node.value is None:
         return None
-    if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
+    if isinstance(node.value, bool) or not isinstance(node.value, _NUMBERS):
         raise node.error(f"is {short_repr(node.value)}; expected a number or null")
     try:
         return float(node.value)
@@ -218,33 +299,137 @@ def _number(node: Node) -> float | None:
         raise node.error(f"is {short_repr(node.value)}, which is too large for a number") from None
 
 
-def _scores(hits: list[_Hit]) -> list[float] | None:
-    """Return the scores of a query; None if some are missing or they do not descend."""
-    scores = [hit.score for hit in hits if hit.score is not None]
-    if len(scores) < len(hits) or (np.diff(scores) > 0).any():
-        return None
-    return scores
+def _ranked(found: Mapping[Any, list[_Hit]], nodes: Mapping[Any, Node], where: str) -> list[tuple[Any, ...]]:
+    """Return topic, document, score, position and place of each document of a run."""
+    rows: list[tuple[Any, ...]] = []
+    unordered = []
+    for query_id, hits in found.items():
+        scores = [hit.score for hit in hits if hit.score is not None]
+        # A response may be sorted by another field than its scores; lists are not.
+        of_engine = not is_scored_lists({query_id: nodes[query_id].value})
+        if len(scores) < len(hits) or (of_engine and (np.diff(scores) > 0).any()):
+            unordered += [query_id] * bool(scores)
+            scores = [-float(at) for at in range(1, len(hits) + 1)]
+        rows += [
+            (query_id, hit.doc_id, score, at, hit.place)
+            for at, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
+        ]
+    if unordered:
+        _warn(
+            f"{where}: the scores of queries {format_ids(unordered)} do not descend or are partly "
+            "missing, so the positions of the hits are the ranking, and these scores are not used."
+        )
+    return rows
 
 
-def _ratings(found: Mapping[Any, list[_Hit]], path: str) -> list[tuple[Any, Any, float, int, str]]:
-    """Return the rated documents. Raises InputError if there are none."""
-    where = f"{path or 'qrels'}: "
+def _ratings(found: Mapping[Any, list[_Hit]], where: str) -> list[tuple[Any, ...]]:
+    """Return topic, document, level and place of each rated document. Raises InputError without any."""
     rows = [
-        (query_id, hit.doc_id, hit.rating, at, hit.place)
+        (query_id, hit.doc_id, hit.rating, hit.place)
         for query_id, hits in found.items()
-        for at, hit in enumerate(hits, 1)
+        for hit in hits
         if hit.rating is not None
     ]
     if not rows:
-        raise InputError(f"{where}the responses have no ratings, which only those of _rank_eval have")
+        raise InputError(f"{where}: the responses have no ratings, which only those of _rank_eval have")
     lost = [query_id for query_id in found if query_id not in {row[0] for row in rows}]
     text = (
         "judgments from a response of _rank_eval lack the rated documents that were not retrieved; read "
         "those of the request to score recall and ideal lists"
     )
     left = f" Left out, since no hit has a rating: {format_ids(lost)}." if lost else ""
-    _warn(f"{where}{text}.{left}")
+    _warn(f"{where}: {text}.{left}")
     return rows
+
+
+def _rated_queries(found: Any) -> Sequence[Node]:
+    """Return the queries in judgments of a search engine; none in anything else."""
+    if isinstance(found, list):
+        return [Node(query, f"[{at}]") for at, query in enumerate(found)]
+    if not isinstance(found, Mapping):
+        return ()
+    lists, hits = [Node(found)], found.get("hits")
+    # OpenSearch returns stored judgments as hits of a search.
+    if isinstance(hits, Mapping) and isinstance(hits.get("hits"), list):
+        lists += [one["_source"] for one in Node(found)["hits"]["hits"] if "_source" in one]
+    known = [one[key] for one in lists for key in dict(_RATINGS) if key in one]
+    return [query for one in known if isinstance(one.value, list) for query in one]
+
+
+def _keys_of(query: Node) -> tuple[str, str, str, str] | None:
+    """Return the keys of a rated query: its name and ratings, and document and level of a rating."""
+    for _, keys in _RATINGS:
+        name, ratings, *of_rating = keys
+        if name in query and ratings in query:
+            given = query.value[ratings]
+            first = first_of(given)
+            if isinstance(given, Mapping) or (isinstance(first, Mapping) and {*of_rating} <= {*first}):
+                return keys
+    return None
+
+
+def is_judgments(found: Any) -> bool:
+    """Return whether an object is judgments of a search engine."""
+    queries = _rated_queries(found[:1] if isinstance(found, list) else found)
+    return bool(queries) and _keys_of(queries[0]) is not None
+
+
+def judgments_table(kind: str, source: Any, options: Options) -> Table:
+    """Return judgments of a search engine as qrels."""
+    rows: list[tuple[Any, ...]] = []
+    try:
+        queries = _rated_queries(source)
+        name, ratings, doc_id, rating = _keys_of(queries[0]) or _RATINGS[0][1]
+        for query in queries:
+            given = query[ratings]
+            if isinstance(given.value, Mapping):
+                pairs = [(document, given[document]) for document in given.value]
+            else:
+                pairs = [(one[doc_id].value, one[rating]) for one in given]
+            rows += [(query[name].value, document, _level(level), level.place) for document, level in pairs]
+    except InputError as error:
+        raise options.error(kind, error) from None
+    return _table_of(kind, rows, options)
+
+
+def _level(node: Node) -> float:
+    """Return a level, which may be text."""
+    try:
+        return float(node.value)
+    except OverflowError:
+        return math.inf  # which the table rejects with its place
+    except (TypeError, ValueError):
+        raise node.error(f"is {short_repr(node.value)}; expected a number") from None
+
+
+def _relevant_key(record: Any) -> str | None:
+    return next((key for key in _RELEVANT if isinstance(record.get(key), list)), None)
+
+
+def is_relevant(found: Any) -> bool:
+    """Return whether an object is the relevant documents of a data set, or a record for each query."""
+    if isinstance(found, Mapping):
+        return isinstance(found.get("relevant_docs"), Mapping)
+    first = first_of(found)
+    if not isinstance(first, Mapping) or _relevant_key(first) is None:
+        return False
+    return any(name in first for name in _QUERIES)
+
+
+def relevant_table(kind: str, source: Any, options: Options) -> Table:
+    """Return lists or sets of relevant documents as qrels of level 1."""
+    rows: list[tuple[Any, ...]] = []
+    if isinstance(source, Mapping):
+        by_query = source["relevant_docs"] if is_relevant(source) else source
+        rows = [(query_id, doc_id, 1.0, "") for query_id, doc_ids in by_query.items() for doc_id in doc_ids]
+        return _table_of(kind, rows, options)
+    query, key = next(name for name in _QUERIES if name in source[0]), _relevant_key(source[0])
+    try:
+        for record in Node(source):
+            rows += [(record[query].value, one.value, 1.0, one.place) for one in record[str(key)]]
+    except InputError as error:
+        raise options.error(kind, error) from None
+    return _table_of(kind, rows, options)
 
 
 def _warn(text: str) -> None:

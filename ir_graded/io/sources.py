@@ -1,24 +1,38 @@
-"""Qrels and runs of any form except a dict of dicts as tables; the functions that read them for users."""
+"""The door: qrels and runs of any form as sources, and the functions that read them for users."""
 
 from __future__ import annotations
 
 import errno
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from inspect import isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS, is_record
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
+from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, short_repr
 
-from .experiments import is_pipeline, qrels_file, without_results
-from .responses import is_ranked, ranked_table
-from .text import check_path
+from .experiments import (
+    dataset_named,
+    description,
+    holds_scores,
+    is_dataset,
+    load_dataset,
+    qrels_file,
+    run_files,
+    unknown_dataset,
+)
+from .forms import DICTS, RECORDS, TABLE, TUPLES, Content, Form, recognise, unread
+from .records import Options
+from .responses import first_of, ranked_table
+from .text import check_path, is_json, read_text, run_name, standard_input
+from .values import as_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,55 +40,258 @@ if TYPE_CHECKING:
     from .table import Table
 
 
-def is_dataset(source: object) -> bool:
-    """Return whether ``source`` is a dataset of ir-datasets, without importing it."""
-    return hasattr(source, "has_qrels") and hasattr(source, "has_scoreddocs")
-
-
-def _description(dataset: Any) -> str:
-    """Return a description of a dataset, which may have no id."""
-    return f"dataset {dataset.dataset_id()!r}" if hasattr(dataset, "dataset_id") else "the dataset"
-
-
-def load_dataset(dataset_id: str) -> Any | None:
-    """Return the dataset with an id, else None. Raises OSError if it cannot be loaded."""
-    import ir_datasets
-
+def is_file(source: object) -> bool:
+    """Return whether ``source`` is the path of a file; other text is treated as a dataset id."""
+    if isinstance(source, os.PathLike):
+        check_path(source)
+        return True
+    if not isinstance(source, str) or not source:
+        return False
     try:
-        return ir_datasets.load(dataset_id)
-    except KeyError:
-        return None
-    except Exception as error:
-        raise _download_error(f"dataset {dataset_id!r}", error) from error
+        return Path(source).exists() or Path(source).is_symlink()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise
 
 
-def unknown_dataset(name: str) -> InputError:
-    """Return the error for a name that is neither a dataset nor a file."""
-    return InputError(
-        f"{name!r} is neither a file nor a dataset id of ir_datasets "
-        "(such as 'msmarco-passage/trec-dl-2019/judged')"
+def _read_file(kind: str, path: Any, options: Options) -> Table:
+    from .files import read_file  # needs Polars
+
+    return read_file(kind, path, options)
+
+
+def _read_dataset_id(kind: str, name: Any, options: Options) -> Table:
+    return opened(kind, dataset_named(os.fspath(name)), options).table()
+
+
+def _raise_unread(kind: str, source: Any, options: Options) -> Table:
+    raise unread(kind, source, options)
+
+
+#: Forms that the type of an object does not show.
+FILE = Form("a file", is_file, _read_file, content="file")
+DATASET_ID = Form("the id of a dataset", lambda name: load_dataset(name) is not None, _read_dataset_id)
+_LISTS_IN_ORDER = Form("lists in the order of query_ids", bool, ranked_table)
+_UNKNOWN = Form("another object", lambda _: True, _raise_unread)
+
+
+@light_dataclass(frozen=True, eq=False)
+class Source:
+    """Qrels or a run whose form is known, and which is not read yet.
+
+    Attributes:
+        kind: 'qrels' or 'run'.
+        given: the object or path of the caller.
+        form: its form.
+        options: how it is read.
+    """
+
+    kind: str
+    given: Any
+    form: Form
+    options: Options = Options()
+
+    @property
+    def content(self) -> Content:
+        """What this source is for those who match it; a file is a table where all of it is needed at once."""
+        return "table" if self.form is FILE and self.options != Options() else self.form.content
+
+    @property
+    def path(self) -> str | None:
+        """Path of the file, or id of the dataset; None of an object."""
+        return os.fspath(self.given) if self.form in (FILE, DATASET_ID) else None
+
+    @property
+    def exists(self) -> bool:
+        """Whether this is a file that exists."""
+        return self.form is FILE and Path(self.given).exists()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this is no text that is neither a path nor the id of a dataset."""
+        return self.form is not DATASET_ID or load_dataset(self.given) is not None
+
+    @property
+    def is_regular_file(self) -> bool:
+        """Whether this is a file that can be read again (not a pipe)."""
+        return self.form is FILE and Path(self.given).is_file()
+
+    @property
+    def is_read_once(self) -> bool:
+        """Whether this can be read only once: an iterator, a reader of Arrow batches, a pipe."""
+        if self.form is FILE:
+            return not self.is_regular_file
+        return isinstance(self.given, Iterator) or hasattr(self.given, "read_all")
+
+    @property
+    def stamp(self) -> tuple[int, int] | None:
+        """Time of the last change and size of a file."""
+        if not self.is_regular_file:
+            return None
+        found = os.stat(self.given)  # noqa: PTH116  # any path
+        return found.st_mtime_ns, found.st_size
+
+    @property
+    def without_rows(self) -> Collection[str]:
+        """Topics that are known to have no document."""
+        if self.content == "dicts":
+            return {as_text(topic) for topic in list(self.given) if not self.given[topic]}
+        return self.given.without_rows if self.form is TABLE else ()
+
+    def topics(self) -> list[str]:
+        """Return the topics."""
+        if self.content == "dicts":
+            return [as_text(topic) for topic in list(self.given)]
+        found: list[str] = self.table().query_id.unique().drop_nulls().to_list()
+        return found
+
+    def table(self, wanted: Collection[str] | None = None, depth: int | None = None) -> Table:
+        """Return the rows; of dicts, only topics that are wanted, and at least their first documents."""
+        if self.content != "dicts":
+            found = self.form.read(self.kind, self.given, self.options)
+            return found if self.kind == "qrels" else found.without_repetitions(self.options.duplicates)
+        from .table import from_nested
+
+        return from_nested(self.kind, self.given, self.options, wanted, depth)
+
+    def kept(self, *, whole: bool = False) -> Source:
+        """Return a source that can be read repeatedly: dicts unchanged, else its table.
+
+        A regular file is unchanged, too, unless it is needed as a ``whole``.
+        """
+        is_kept = self.content == "file" and self.is_regular_file and not whole
+        if is_kept or self.content == "dicts" or self.form is TABLE:
+            return self
+        table = self.table()
+        if isinstance(self.given, Iterator) and not len(table):
+            raise InputError(
+                f"{self.kind}: the {type(self.given).__name__} has no rows; was it read before? An iterator "
+                f"can be read only once; give a list of its rows (an empty list for an empty {self.kind})"
+            )
+        return self.read_as(table)
+
+    def read_as(self, table: Table) -> Source:
+        """Return the source as a table that was read from it."""
+        return Source(self.kind, table, TABLE)
+
+    def check_found(self) -> None:
+        """Raise the error of a path or a dataset id that does not exist."""
+        if self.path is not None and not self.exists:
+            dataset_named(self.path)
+
+
+def opened(kind: str, source: Any, options: Options = Options()) -> Source:  # noqa: B008  # a tuple
+    """Return qrels or a run of any form as a source, without reading it."""
+    if isinstance(source, Source):
+        return source
+    if options.format is not None:
+        check_path(source)
+        return Source(kind, source, FILE, options)
+    if isinstance(source, (str, os.PathLike)):
+        source = qrels_file(source) if kind == "qrels" else source
+        return Source(kind, source, FILE if is_file(source) else DATASET_ID, options)
+    form = _LISTS_IN_ORDER if options.query_ids is not None else recognise(kind, source)
+    return Source(kind, source, form or _UNKNOWN, options)
+
+
+def named_runs(runs: Any, kind: str = "run", options: Options = Options()) -> dict[str, Source]:  # noqa: B008
+    """Return runs by name, from one run, a path, a list of paths or runs, or a mapping from names.
+
+    With another ``kind``, the runs are sets of qrels.
+    """
+    return {name: opened(kind, run, options) for name, run in _named(runs, kind).items()}
+
+
+def _named(runs: Any, kind: str) -> Mapping[str, Any]:
+    if isinstance(runs, (str, os.PathLike)):
+        return by_path([runs])
+    if isinstance(runs, Source):
+        return {"run" if runs.path is None else run_name(runs.path): runs}
+    form = recognise(kind, runs)
+    if form is DICTS:
+        if not runs:
+            raise InputError(
+                "the dict of the runs is empty; give a run (topic -> doc_id -> score), or a dict from names "
+                "to runs"
+            )
+        # Else topic -> doc_id -> score.
+        return _by_name(runs) if any(_is_run(kind, run) for run in list(runs.values())) else {"run": runs}
+    is_list = isinstance(runs, (list, tuple)) and not hasattr(runs, "_fields")
+    if form in (TUPLES, RECORDS) and is_list and runs:
+        if all(isinstance(run, (str, os.PathLike)) for run in runs):
+            return by_path(runs)
+        if not any(hasattr(run, "_fields") or is_record(run) for run in runs):
+            return {f"run {number}": run for number, run in enumerate(runs, start=1)}
+    return {"run": runs}
+
+
+def _is_run(kind: str, value: Any) -> bool:
+    """Return whether a value can only be a run, not the dict of a topic or a number in its place."""
+    if isinstance(value, Mapping) and not isinstance(first := first_of(value), Mapping):
+        if first is None or isinstance(first, (int, float)):
+            return False
+        return recognise(kind, value) is not DICTS
+    return (
+        isinstance(value, (str, os.PathLike, Source))
+        or isfunction(value)  # which is rejected as a run
+        or recognise(kind, value) is not None
     )
 
 
-def _download_error(name: str, error: Exception) -> OSError:
-    """Return the error for a dataset; ir_datasets lets errors of any class pass."""
-    reason = short_repr(error.args[0]) if error.args else "no reason is given"
-    return OSError(f"{name} cannot be downloaded: {reason} ({type(error).__name__})")
-
-
-def iterate_rows(kind: str, dataset: Any) -> Any:
-    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples."""
-    name = "qrels" if kind == "qrels" else "scoreddocs"
-    if not getattr(dataset, f"has_{name}")():
-        raise InputError(f"{_description(dataset)} has no {name}")
-    return _downloaded(dataset, getattr(dataset, f"{name}_iter"))
-
-
-def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
     try:
-        yield from rows_of()
-    except Exception as error:
-        raise _download_error(_description(dataset), error) from error
+        named = {str(name): run for name, run in runs.items()}
+    except ValueError:
+        raise InputError("the name of a run is an int with too many digits; give the name as text") from None
+    if len(named) < len(runs):
+        names = list(map(str, runs))
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two runs have the same name as text: {twice!r}")
+    return named
+
+
+def by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+    """Return runs by file name without the suffix of a compression, or by path if file names repeat."""
+    given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
+    names = list(map(run_name, given))
+    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
+    if len(set(unique)) < len(unique):
+        twice = next(name for name in unique if unique.count(name) > 1)
+        raise InputError(f"the run {twice} is given twice")
+    return dict(zip(unique, given, strict=True))
+
+
+def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
+    """Return the files of runs in a folder, sorted by name, or else the path itself."""
+    if not os.fspath(path):
+        raise InputError("the path of a run is empty")
+    if is_file(path) and Path(path).is_file() and holds_scores(Path(path)):
+        raise InputError(
+            f"{os.fspath(path)} has scores of measures, not a run: leave it out, or give the path of its "
+            "folder, of which only the runs are read"
+        )
+    if not (is_file(path) and Path(path).is_dir()):
+        return [path]
+    files = run_files(path)
+    if not files:
+        raise InputError(f"the folder {os.fspath(path)} has no files of runs")
+    return [*files]
+
+
+def with_query_ids(runs: Mapping[str, Source], ids: Sequence[Any]) -> dict[str, Source]:
+    """Return runs, of which those in files of JSON are responses to queries in this order."""
+    in_json = {name for name, run in runs.items() if run.exists and is_json(read_text(str(run.path)))}
+    options = Options(query_ids=ids)
+    return {name: replace(run, options=options) if name in in_json else run for name, run in runs.items()}
+
+
+def passage_table(purpose: str, kind: str, source: Any) -> Table:
+    """Qrels or a run as a table. Raises InputError where they hold no passages."""
+    table = opened(kind, source).table()
+    if table.passage is None:
+        raise InputError(SPAN.refusal(purpose, kind, table.hint(SPAN)))
+    return table
 
 
 def level_definitions(source: Any) -> dict[int, str]:
@@ -94,119 +311,9 @@ def level_definitions(source: Any) -> dict[int, str]:
     if dataset is None:
         raise unknown_dataset(str(source))
     if not dataset.has_qrels():
-        raise InputError(f"{_description(dataset)} has no qrels")
+        raise InputError(f"{description(dataset)} has no qrels")
     definitions = dataset.qrels_defs() or {}
     return {level: " ".join(definitions[level].split()) for level in sorted(definitions, reverse=True)}
-
-
-def table_of(kind: str, source: Any, query_ids: Sequence[Any] | None = None) -> Table:
-    """Return qrels or a run of any form except a dict of dicts as a table.
-
-    ``query_ids`` are the topics of responses of search engines that are not by topic.
-    """
-    # These need Polars, which dicts do not.
-    from .table import Table, from_object
-
-    if isinstance(source, Table):
-        return source
-    if is_path_or_dataset_id(source):
-        if is_file(source):
-            from .files import read_file
-
-            return read_file(kind, qrels_file(source) if kind == "qrels" else source, query_ids=query_ids)
-        source = _dataset(os.fspath(source))
-    if is_pipeline(source):
-        raise without_results(kind, source)
-    if query_ids is not None or is_ranked(source):
-        return ranked_table(kind, source, query_ids)
-    if is_dataset(source):
-        source = iterate_rows(kind, source)
-    return from_object(kind, source)
-
-
-def _read(
-    kind: str, path: str | os.PathLike[str], format: str | None, query_ids: Sequence[Any] | None = None
-) -> Table:
-    """Read a source whose format the user may have named."""
-    if format is None:
-        return table_of(kind, path, query_ids)
-    if query_ids is not None:
-        raise ParameterError(f"query_ids is for responses of search engines; leave out format={format!r}")
-    from .files import read_file
-
-    check_path(path)
-    return read_file(kind, path, format)
-
-
-def _dataset(name: str) -> Any:
-    """Return the dataset with an id. Raises an error for other text, which may be meant as a path."""
-    dataset = load_dataset(name)
-    if dataset is not None:
-        return dataset
-    if any(sign in name for sign in (os.sep, os.altsep) if sign) or Path(name).suffix:
-        problem = f"{os.strerror(errno.ENOENT)}, and no dataset of ir_datasets has this id"
-        raise FileNotFoundError(errno.ENOENT, problem, name)
-    raise unknown_dataset(name)
-
-
-def passage_table(purpose: str, kind: str, source: Any) -> Table:
-    """Qrels or a run as a table. Raises InputError where they hold no passages."""
-    table = None if isinstance(source, Mapping) else table_of(kind, source)
-    if table is None or table.passage is None:
-        raise InputError(SPAN.refusal(purpose, kind, table.hint(SPAN) if table else ""))
-    return table
-
-
-def is_path_or_dataset_id(source: object) -> bool:
-    """Return whether ``source`` is a path or a dataset id."""
-    return isinstance(source, (str, os.PathLike))
-
-
-def is_file(source: object) -> bool:
-    """Return whether ``source`` is the path of a file; other text is treated as a dataset id."""
-    if isinstance(source, os.PathLike):
-        check_path(source)
-        return True
-    if not isinstance(source, str) or not source:
-        return False
-    try:
-        return Path(source).exists() or Path(source).is_symlink()
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return False
-        raise
-
-
-def check_found(runs: Mapping[str, Any]) -> None:
-    """Raise the error of a path or a dataset id that does not exist."""
-    for run in runs.values():
-        if is_path_or_dataset_id(run) and not (is_file(run) and Path(run).exists()):
-            _dataset(os.fspath(run))
-
-
-def is_regular_file(source: object) -> bool:
-    """Return whether ``source`` is the path of a file that can be read again (not a pipe)."""
-    return is_file(source) and Path(source).is_file()  # type: ignore[arg-type]  # it is a path
-
-
-def is_read_once(source: object) -> bool:
-    """Return whether ``source`` can be read only once: an iterator, a reader of Arrow batches, a pipe."""
-    if is_path_or_dataset_id(source):
-        return is_file(source) and not is_regular_file(source)
-    return isinstance(source, Iterator) or hasattr(source, "read_all")
-
-
-def ensure_rereadable(kind: str, source: Any) -> Any:
-    """Return a source that can be read repeatedly: a dict or a regular file unchanged, else a table."""
-    if isinstance(source, Mapping) or is_regular_file(source):
-        return source
-    table = table_of(kind, source)
-    if isinstance(source, Iterator) and not len(table):
-        raise InputError(
-            f"{kind}: the {type(source).__name__} has no rows; was it read before? An iterator can be read "
-            f"only once; give a list of its rows (an empty list for an empty {kind})"
-        )
-    return table
 
 
 def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = None) -> pd.DataFrame:
@@ -249,7 +356,7 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     """
     import pandas as pd
 
-    table = _read("qrels", source, format).judgments()
+    table = opened("qrels", source, Options(format=format)).table().judgments()
     frame = frame_of(table)
     by_intent = table.has(INTENT) and (
         any(table.has(facet) for facet in FACETS if facet.per == "intent")
@@ -329,7 +436,9 @@ def read_run(
         raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
     if rank == "column" and format != "genomics":
         raise ParameterError("rank='column' is for runs of format='genomics'")
-    table = _read("run", source, format, query_ids)
+    if format is not None and query_ids is not None:
+        raise ParameterError(f"query_ids is for responses of search engines; leave out format={format!r}")
+    table = opened("run", source, Options(format=format, query_ids=query_ids)).table()
     frame = frame_of(_by_rank_column(table) if rank == "column" else table)
     if table.has(POSITION):
         frame[POSITION.name] = table.numbers(POSITION).astype(np.int64)
@@ -359,12 +468,13 @@ def qrels_frame(qrels: Any) -> pd.DataFrame:
     """Return a copy of qrels of any form, or of a table of a run, as a frame with all further columns."""
     import pandas as pd
 
-    if isinstance(qrels, Mapping):
-        rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
-        return pd.DataFrame(rows, columns=["query_id", "doc_id", VALUE_COLUMNS["qrels"]])
     if isinstance(qrels, pd.DataFrame):
         return qrels.copy()
-    table = table_of("qrels", qrels)
+    source = opened("qrels", qrels)
+    if source.content == "dicts":  # ids as they were given
+        rows = [(topic, doc, level) for topic, docs in qrels.items() for doc, level in docs.items()]
+        return pd.DataFrame(rows, columns=["query_id", "doc_id", VALUE_COLUMNS["qrels"]])
+    table = source.table()
     frame = frame_of(table)
     for name in table.further:
         if name not in frame:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from ir_graded.core.struct import Struct, light_dataclass
 from ir_graded.errors import InputError, short_repr, valid_text
 
 from .._utils.threads import check_fork
-from .records import is_ranx
+from .records import Options
 from .values import (
     VALUE_NAMES,
     as_shares,
@@ -47,6 +47,7 @@ from .values import (
     check_values,
     describe_document,
     floats_of,
+    not_documents,
     texts_of,
     whole_numbers,
 )
@@ -59,11 +60,6 @@ _MANY = 1 << 15
 _NO_SERIES = re.compile(r"decimal256|extension<arrow\.uuid")
 #: Further columns by their other names.
 _OTHER_NAMES = {other: facet.name for facet in FACETS for other in facet.other_names}
-_FORMS = (
-    "a dict of dicts, a DataFrame (pandas or Polars) or Arrow table, an iterable of named tuples, "
-    "a list of dicts, Qrels or a Run of ranx, "
-    "a path, or a dataset of ir_datasets or its id"
-)
 #: Functions that return further columns as they were given.
 Further = Mapping[str, Callable[[], Any]]
 
@@ -98,6 +94,7 @@ class Table:
         rows: the row of the source of each row; None for all rows of the source.
         dropped: number of rows of sampled judgments that were dropped.
         without_rows: topics that the source of a run has without a document, as text.
+        repeated: number of rows of a run that were left out because their document has another row.
     """
 
     kind: str
@@ -112,6 +109,7 @@ class Table:
     rows: Ints | None = None
     dropped: int = 0
     without_rows: frozenset[str] = frozenset()
+    repeated: int = 0
 
     def __getitem__(self, rows: Ints | slice) -> Table:
         """Return some of the rows, which keep their places."""
@@ -183,6 +181,18 @@ class Table:
             return self
         dropped = self.dropped + int(np.count_nonzero(unwanted))
         return replace(self[np.flatnonzero(~unwanted)], dropped=dropped)
+
+    def without_repetitions(self, kept: str) -> Table:
+        """Return a run with the 'first' or the 'best' row of each document, which is counted, or 'raise'."""
+        if kept == "raise" or self.passage is not None:
+            return self
+        rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id, "score": self.value})
+        rows = rows.with_row_index("row")
+        if kept == "best":
+            rows = rows.sort("score", descending=True, nulls_last=True, maintain_order=True)
+        first = rows.unique(["topic", "doc"], keep="first", maintain_order=True)["row"].sort()
+        table = self[first.to_numpy().astype(np.int64)]
+        return replace(table, repeated=len(self) - len(table))
 
     def judgments(self) -> Table:
         """Return the rows of qrels without those that prels give to documents that were not judged."""
@@ -266,36 +276,21 @@ def row_place(row: int) -> str:
     return f"row {row}"
 
 
+def no_place(row: int) -> str:  # noqa: ARG001  # as the others
+    """Return the place of a row of a dict, which its topic and document show."""
+    return ""
+
+
 def item_place(row: int) -> str:
     """Return the place of an item of a list."""
     return f"item {row}"
-
-
-def from_object(kind: str, source: Any) -> Table:
-    """Return a table from any object but a path, a dataset or a dict of dicts."""
-    if hasattr(source, "read_all"):
-        source = source.read_all()  # a reader of Arrow batches
-    elif hasattr(source, "collect_schema") and not hasattr(source, "to_arrow"):
-        raise InputError(
-            f"{kind}: a {type(source).__name__} has no rows yet; collect() it first, or give {_FORMS}"
-        )
-    if is_ranx(source):
-        return from_nested(kind, source.to_dict())
-    if isinstance(source, (list, tuple)) and source and isinstance(source[0], Mapping):
-        return from_records(kind, source)
-    if is_frame(source):
-        return from_frame(kind, source)
-    # NumPy scalars claim to be iterable.
-    if isinstance(source, Iterable) and getattr(source, "ndim", 1) != 0:
-        return from_tuples(kind, source)
-    raise InputError(f"{kind}: cannot read {type(source).__name__}; give {_FORMS}")
 
 
 def from_frame(
     kind: str, frame: Any, place: Callable[[int], str] = row_place, further: Further | None = None
 ) -> Table:
     """Return a table from a frame, with its further columns or those that ``further`` reads."""
-    return _of_named(kind, column_names(frame), partial(get_column, kind, frame), place, further)
+    return from_named(kind, column_names(frame), partial(get_column, kind, frame), place, further)
 
 
 def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str] = item_place) -> Table:
@@ -305,18 +300,41 @@ def from_records(kind: str, records: Sequence[Any], place: Callable[[int], str] 
             raise InputError(f"{kind}: {place(row)} is {short_repr(record)}, expected a dict as before")
     names = [*dict.fromkeys(chain.from_iterable(records))]
     where = f"{place(0)}: "
-    return _of_named(kind, names, lambda name: [record.get(name) for record in records], place, where=where)
+    return from_named(kind, names, lambda name: [record.get(name) for record in records], place, where=where)
 
 
 def from_nested(
-    kind: str, topics: Mapping[Any, Mapping[Any, Any]], place: Callable[[int], str] = item_place
+    kind: str,
+    topics_of: Mapping[Any, Any],
+    options: Options,
+    wanted: Container[str] | None = None,
+    depth: int | None = None,
 ) -> Table:
-    """Return the rows of a dict of dicts."""
-    rows = [(topic, doc, value) for topic, docs in topics.items() for doc, value in docs.items()]
-    table = from_columns(kind, [[row[at] for row in rows] for at in range(3)], place)
-    return replace(
-        table, without_rows=frozenset(as_text(topic) for topic, docs in topics.items() if not docs)
+    """Return the rows of a dict of dicts, or of topics that are wanted, or those down to a depth."""
+    items = list(topics_of.items())
+    for topic, docs in items:
+        if not isinstance(docs, Mapping):
+            raise options.error(kind, not_documents(kind, topic, docs))
+    if wanted is not None:
+        items = [(topic, docs) for topic, docs in items if as_text(topic) in wanted]
+    if depth is not None:
+        items = [(topic, _best(docs, depth)) for topic, docs in items]
+    columns = (
+        [*chain.from_iterable(repeat(topic, len(docs)) for topic, docs in items)],
+        [*chain.from_iterable(docs for _, docs in items)],
+        [*chain.from_iterable(docs.values() for _, docs in items)],
     )
+    table = from_columns(kind, columns, options.item if options.path else no_place)
+    return replace(table, without_rows=frozenset(as_text(topic) for topic, docs in items if not docs))
+
+
+def _best(docs: Mapping[Any, Any], depth: int) -> Mapping[Any, Any]:
+    """Return the documents of a topic that are not below the depth; those that tie with the last stay."""
+    if len(docs) <= depth:
+        return docs
+    score = np.array([*docs.values()], dtype=np.float64)
+    kept = score >= np.partition(score, -depth)[-depth]
+    return {doc_id: value for (doc_id, value), keep in zip(docs.items(), kept.tolist(), strict=True) if keep}
 
 
 def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
@@ -355,7 +373,7 @@ def _not_a_row(kind: str, row: Any) -> str:
     return f"{needed}: {SWAPPED}" if hasattr(row, other) else needed
 
 
-def _of_named(
+def from_named(
     kind: str,
     names: Sequence[str],
     get: Callable[[str], Any],
@@ -438,14 +456,9 @@ def first_null(column: pl.Series) -> int | None:
     return int(column.is_null().arg_true()[0]) if column.null_count() else None
 
 
-def is_frame(source: object) -> bool:
-    """Return whether an object has named columns: a pandas or Polars frame or an Arrow table."""
-    return hasattr(source, "columns") or hasattr(source, "column_names")
-
-
 def column_names(frame: Any) -> list[str]:
-    """Return the column names of a frame or Arrow table."""
-    return [*(frame.column_names if hasattr(frame, "column_names") else frame.columns)]
+    """Return the column names of a frame or Arrow table; none of anything else."""
+    return [*(frame.column_names if hasattr(frame, "column_names") else getattr(frame, "columns", ()))]
 
 
 def get_column(kind: str, frame: Any, name: str) -> Any:

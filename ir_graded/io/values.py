@@ -1,14 +1,16 @@
-"""Ids, levels and scores of the caller as text and numbers, without Polars, and descriptions of documents."""
+"""Ids, levels and scores of the caller as text and numbers, also those of dicts, without Polars."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import suppress
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
+from contextlib import contextmanager, suppress
 from operator import is_
 from typing import Any
 
 import numpy as np
 
+from ir_graded.core.facets import SWAPPED
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, short_repr
 
@@ -219,3 +221,64 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
     shares = [share for vector in vectors for share in vector]
     width = len(vectors[0])
     return floats_of(shares, lambda at: f"{describe(at // width)}: the share").reshape(-1, width)
+
+
+@contextmanager
+def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
+    """Raise InputError if another thread changes the size of the dict of a topic inside this context."""
+    sizes = [*map(len, topics)]
+
+    def check(reason: Exception | None = None) -> None:
+        for name, topic, size in zip(names, topics, sizes, strict=True):
+            if len(topic) != size:
+                raise InputError(
+                    f"{kind}: topic {name!r} was changed while it was scored; "
+                    "pass a copy that no other thread changes"
+                ) from reason
+
+    try:
+        yield
+    except Exception as error:
+        check(error)
+        raise
+    check()
+
+
+def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
+    """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
+    doc_ids = list(docs)
+
+    def describe(row: int) -> str:
+        return describe_document(name, doc_ids[row])
+
+    values = floats_of(list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}")
+    check_values(kind, values, describe)
+    return values
+
+
+def not_documents(kind: str, topic: Any, found: Any) -> str:
+    """Return the problem of a topic without a dict of documents."""
+    hint = f": {SWAPPED}" if kind == "qrels" and isinstance(found, (str, os.PathLike)) else ""
+    expected = f"expected a dict from doc_id to {VALUE_NAMES[kind]}"
+    return f"topic {topic!r}: {expected}, found {short_repr(found)}{hint}"
+
+
+def rows_of_dicts(
+    kind: str, topics_of: Mapping[Any, Any]
+) -> tuple[list[Any], list[str], Ints, list[str], Floats]:
+    """Return query_ids and their text, and topic, doc_id and value of each row of a dict of dicts."""
+    items = list(topics_of.items())  # one snapshot, in case another thread adds topics
+    query_ids, topics = [query_id for query_id, _ in items], [docs for _, docs in items]
+    names = text_ids(query_ids, "query_id", kind)
+    for name, docs in zip(names, topics, strict=True):
+        if not isinstance(docs, Mapping):
+            raise InputError(f"{kind}: {not_documents(kind, name, docs)}")
+    doc_ids: list[str] = []
+    values: list[Floats] = []
+    with unchanged(kind, names, topics):
+        for name, docs in zip(names, topics, strict=True):
+            doc_ids += text_ids(list(docs), "doc_id", f"{kind}: topic {name!r}")
+            values.append(numbers_of(kind, name, docs))
+    counts = np.array([value.size for value in values], dtype=np.int64)
+    topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
+    return query_ids, names, topic, doc_ids, np.concatenate(values) if values else np.zeros(0)

@@ -15,10 +15,10 @@ from ir_graded.core import ranking
 from ir_graded.core.judged_run import JudgedRun, Matched
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.texts import Names
-from ir_graded.errors import InputError, short_repr
-from ir_graded.io.values import text_ids
+from ir_graded.errors import InputError
+from ir_graded.io.values import not_documents, numbers_of, text_ids, unchanged
 
-from .judgments import Judgments, numbers_of, unchanged
+from .judgments import Judgments
 from .lookup import Lookup
 
 # Number of rows that are ranked together: enough for NumPy to be efficient, few enough for the cache.
@@ -56,9 +56,7 @@ def _checked(judgments: Judgments, found: list[tuple[int, Any]]) -> Iterator[tup
     for number, docs in found:
         name = judgments.names[number]
         if not isinstance(docs, Mapping):
-            raise InputError(
-                f"run: topic {name!r}: expected a dict from doc_id to score, found {short_repr(docs)}"
-            )
+            raise InputError(f"run: {not_documents('run', name, docs)}")
         if not docs:
             continue
         if set(map(type, docs)) <= {str}:

@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import SWAPPED, Facet
+from ir_graded.core.facets import Facet
 from ir_graded.core.levels import Levels, Strata
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Bools
 from ir_graded.core.struct import light_dataclass
-from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, format_ids, short_repr
+from ir_graded.errors import MOST_IDS, InputError, NoSharedTopicsError, format_ids
 from ir_graded.io.plain import PlainRows
-from ir_graded.io.records import frame_in_dicts
-from ir_graded.io.values import VALUE_NAMES, check_values, describe_document, floats_of, text_ids
+from ir_graded.io.values import describe_document, rows_of_dicts
 
 from .lookup import Lookup, document_keys, repeated
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-@contextmanager
-def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
-    """Raise InputError if another thread changes the size of the dict of a topic inside this context."""
-    sizes = [*map(len, topics)]
-
-    def check(reason: Exception | None = None) -> None:
-        for name, topic, size in zip(names, topics, sizes, strict=True):
-            if len(topic) != size:
-                raise InputError(
-                    f"{kind}: topic {name!r} was changed while it was scored; "
-                    "pass a copy that no other thread changes"
-                ) from reason
-
-    try:
-        yield
-    except Exception as error:
-        check(error)
-        raise
-    check()
-
-
-def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
-    """Return the levels or scores of a topic. Raises InputError if one is missing or not a number."""
-    doc_ids = list(docs)
-
-    def describe(row: int) -> str:
-        return describe_document(name, doc_ids[row])
-
-    values = floats_of(list(docs.values()), lambda row: f"{kind}: {describe(row)}: the {VALUE_NAMES[kind]}")
-    check_values(kind, values, describe)
-    return values
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -203,30 +167,3 @@ def from_plain(rows: PlainRows) -> Judgments | None:
         order = np.argsort(topic, kind="stable")
         topic, doc_ids, values = topic[order], [doc_ids[row] for row in order.tolist()], values[order]
     return Judgments([*known], [*known], Levels.of(len(known), topic, values), doc_ids)
-
-
-def rows_of_dicts(
-    kind: str, topics_of: Mapping[Any, Any]
-) -> tuple[list[Any], list[str], Ints, list[str], Floats]:
-    """Return query_ids and their text, and topic, doc_id and value of each row of a dict of dicts."""
-    items = list(topics_of.items())  # one snapshot, in case another thread adds topics
-    if problem := frame_in_dicts(dict(items)):
-        raise InputError(f"{kind}: {problem}")
-    query_ids, topics = [query_id for query_id, _ in items], [docs for _, docs in items]
-    names = text_ids(query_ids, "query_id", kind)
-    for name, docs in zip(names, topics, strict=True):
-        if not isinstance(docs, Mapping):
-            hint = f": {SWAPPED}" if kind == "qrels" and isinstance(docs, (str, os.PathLike)) else ""
-            raise InputError(
-                f"{kind}: topic {name!r}: expected a dict from doc_id to {VALUE_NAMES[kind]}, found "
-                f"{short_repr(docs)}{hint}"
-            )
-    doc_ids: list[str] = []
-    values: list[Floats] = []
-    with unchanged(kind, names, topics):
-        for name, docs in zip(names, topics, strict=True):
-            doc_ids += text_ids(list(docs), "doc_id", f"{kind}: topic {name!r}")
-            values.append(numbers_of(kind, name, docs))
-    counts = np.array([value.size for value in values], dtype=np.int64)
-    topic = np.repeat(np.arange(len(names), dtype=np.int64), counts)
-    return query_ids, names, topic, doc_ids, np.concatenate(values) if values else np.zeros(0)

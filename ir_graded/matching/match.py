@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +15,7 @@ from ir_graded.core.segments import Bools
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError, NoSharedTopicsError, format_ids, of_run
 from ir_graded.io.plain import read_plain
-from ir_graded.io.responses import is_ranked
-from ir_graded.io.sources import (
-    ensure_rereadable,
-    is_file,
-    is_path_or_dataset_id,
-    is_read_once,
-    is_regular_file,
-    table_of,
-)
-from ir_graded.io.values import as_text, text_ids
+from ir_graded.io.sources import Source, opened
 
 from .dicts import match_dicts
 from .judgments import Judgments, from_dicts, from_plain
@@ -39,26 +29,28 @@ if TYPE_CHECKING:
 
 def prepare_qrels(qrels: Any, wanted: Iterable[Facet] = ()) -> Judgments:
     """Prepare qrels of any form, with the further columns that are wanted for measures."""
-    if isinstance(qrels, Mapping) and not is_ranked(qrels):
-        return from_dicts(qrels)
-    if is_path_or_dataset_id(qrels) and not (wanted := [*wanted]):
-        plain = [*next(read_plain("qrels", [qrels], from_plain))] if is_regular_file(qrels) else []
+    source, wanted = opened("qrels", qrels), [*wanted]
+    if source.content == "dicts":
+        return from_dicts(source.given)
+    if source.content == "file" and source.is_regular_file and not wanted:
+        plain = [*next(read_plain("qrels", [source.given], from_plain))]
         if len(plain) == 1 and plain[0] is not None:
             return plain[0]
     from .qrels import from_table
 
-    return from_table(table_of("qrels", qrels), wanted=wanted)
+    return from_table(source.table(), wanted=wanted)
 
 
 def match_run(prepared: Judgments, run: Any, lowest: float = -np.inf, threads: int = 1) -> JudgedRun:
     """Find the documents of level >= ``lowest`` that a run of any form retrieved, with their ranks."""
-    if isinstance(run, Mapping) and not is_ranked(run):
-        return match_dicts(prepared, run, lowest)
+    source = opened("run", run)
+    if source.content == "dicts":
+        return match_dicts(prepared, source.given, lowest)
     from .tables import match_pieces, match_table, read_pieces
 
-    if is_regular_file(run):
-        return match_pieces(prepared, run, next(read_pieces([run], threads)), lowest)
-    return match_table(prepared, table_of("run", run), lowest, threads)
+    if source.content == "file" and source.is_regular_file:
+        return match_pieces(prepared, source.given, next(read_pieces([source.given], threads)), lowest)
+    return match_table(prepared, source.table(), lowest, threads)
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -73,7 +65,7 @@ class MatchedRun:
     """
 
     name: str
-    run: Any
+    run: Source
     judged: JudgedRun
     lowest: float
 
@@ -82,16 +74,13 @@ class MatchedRun:
         empty: Bools = self.judged.n_retrieved == 0
         if not empty.any():
             return empty
-        if isinstance(self.run, Mapping):
-            topics = {as_text(topic) for topic in list(self.run) if not self.run[topic]}
-        else:
-            topics = getattr(self.run, "without_rows", set[str]())
+        topics = self.run.without_rows
         return np.asarray(empty & [name in topics for name in names])
 
 
 def match_runs(
     prepared: Judgments,
-    runs: Mapping[str, Any],
+    runs: Mapping[str, Source],
     lowest: float,
     work: Callable[[MatchedRun], Result],
     *,
@@ -102,7 +91,7 @@ def match_runs(
 
     Args:
         prepared: the prepared qrels.
-        runs: the runs by name, in any form.
+        runs: the runs by name.
         lowest: lowest level of the documents to look for; in a run that can be read only once, of all.
         work: function that is called with each matched run.
         whole: whether ``work`` needs the rows of the runs; files are then held as tables, one at a time.
@@ -112,43 +101,43 @@ def match_runs(
     """
     # Threads read the files of several runs at a time, and match plain ones. Other rows are matched here, in
     # many short steps, which gain little from threads because of Python's global lock.
-    paths = [] if whole else [run for run in runs.values() if is_file(run)]
-    judged_only &= all(map(is_regular_file, paths))
-    with _reading(prepared, paths, lowest, judged_only=judged_only) as pieces:
+    files = [] if whole else [run for run in runs.values() if run.content == "file"]
+    judged_only &= all(run.is_regular_file for run in files)
+    with _reading(prepared, [run.given for run in files], lowest, judged_only=judged_only) as pieces:
         for name, given in runs.items():
             try:
-                level = -np.inf if is_read_once(given) else lowest
-                if whole or not is_file(given):
-                    run = ensure_rereadable("run", given)
-                    if whole and not isinstance(run, Mapping):
-                        run = table_of("run", run)
+                level = -np.inf if given.is_read_once else lowest
+                if whole or given.content != "file":
+                    run = given.kept(whole=whole)
                     judged = match_run(prepared, run, level, processors())
-                elif is_regular_file(given):
+                elif given.is_regular_file:
                     judged, run = _match_file(prepared, given, next(pieces), level)
                 else:  # a pipe, in one piece
-                    (run,) = next(pieces)
+                    (table,) = next(pieces)
+                    run = given.read_as(table)
                     judged = match_run(prepared, run, level, processors())
                 if not judged.n_retrieved.any():
                     _check_shared_topics(prepared, name, run)
                 result = work(MatchedRun(name, run, judged, level))
             except InputError as error:
-                if len(runs) == 1 or is_path_or_dataset_id(given):
+                if len(runs) == 1 or given.path is not None:
                     raise
                 raise of_run(name, error) from error
             yield result
 
 
 def _match_file(
-    prepared: Judgments, path: Any, found: JudgedRun | Iterable[Table] | None, lowest: float
-) -> tuple[JudgedRun, Any]:
-    """Match the file of a run if it is not yet, and return the run as its path or as a table of one piece."""
+    prepared: Judgments, run: Source, found: JudgedRun | Iterable[Table] | None, lowest: float
+) -> tuple[JudgedRun, Source]:
+    """Match the file of a run if it is not yet, and return the run as it was or as a table of one piece."""
     if isinstance(found, JudgedRun):
-        return found, path
+        return found, run
     from .tables import match_pieces, read_pieces
 
     only: list[Table] = []
-    pieces = next(read_pieces([path], processors())) if found is None else found
-    return match_pieces(prepared, path, _keeping_one(pieces, only), lowest), only[0] if only else path
+    pieces = next(read_pieces([run.given], processors())) if found is None else found
+    judged = match_pieces(prepared, run.given, _keeping_one(pieces, only), lowest)
+    return judged, run.read_as(only[0]) if only else run
 
 
 def _keeping_one(tables: Iterable[Table], only: list[Table]) -> Iterator[Table]:
@@ -156,25 +145,6 @@ def _keeping_one(tables: Iterable[Table], only: list[Table]) -> Iterator[Table]:
     for number, table in enumerate(tables):
         only[:] = [] if number else [table]
         yield table
-
-
-def table_of_run(prepared: Judgments, run: Any) -> Table:
-    """Return a valid run of any form as a table; of a dict of dicts, only topics of the qrels."""
-    if not isinstance(run, Mapping):
-        return table_of("run", run)
-    import polars as pl
-
-    from ir_graded.io.table import from_frame
-
-    topics = [(as_text(topic), docs) for topic, docs in list(run.items())]
-    topics = [(name, docs) for name, docs in topics if name in prepared.number]
-    columns = {
-        "query_id": list(chain.from_iterable([name] * len(docs) for name, docs in topics)),
-        "doc_id": list(chain.from_iterable(text_ids(list(docs), "doc_id", "run") for _, docs in topics)),
-        "score": list(chain.from_iterable(map(float, docs.values()) for _, docs in topics)),
-    }
-    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-    return from_frame("run", pl.DataFrame(columns, schema=schema))
 
 
 def _reading(
@@ -190,15 +160,11 @@ def _reading(
     return closing(read_pieces(paths, processors()))
 
 
-def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
-    """Raise NoSharedTopicsError if a run of any form has topics but none of the topics of the qrels."""
-    topics = (
-        [as_text(topic) for topic in list(run)]
-        if isinstance(run, Mapping)
-        else table_of("run", run).query_id.unique().drop_nulls().to_list()
-    )
+def _check_shared_topics(prepared: Judgments, name: str, run: Source) -> None:
+    """Raise NoSharedTopicsError if a run has topics but none of the topics of the qrels."""
+    topics = run.topics()
     if topics and prepared.number.keys().isdisjoint(topics):
-        if isinstance(run, Mapping) and all(isinstance(docs, Mapping) and not docs for docs in run.values()):
+        if {*topics} <= {*run.without_rows}:
             raise NoSharedTopicsError(
                 f"run {name!r} has no document, only empty dicts for {format_ids(sorted(topics))}; if these "
                 "are names of runs, all runs are empty"
@@ -209,13 +175,13 @@ def _check_shared_topics(prepared: Judgments, name: str, run: Any) -> None:
         )
 
 
-def rows_by_name(name: str, run: Any) -> RunRows:
+def rows_by_name(name: str, run: Source) -> RunRows:
     """Return the documents of a run; errors name the run if no file does."""
     from .tables import rows_of_run
 
     try:
-        return rows_of_run(run)
+        return rows_of_run(run.table())
     except InputError as error:
-        if is_path_or_dataset_id(run):
+        if run.path is not None:
             raise
         raise of_run(name, error) from error

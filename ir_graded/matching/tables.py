@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded._utils.threads import check_fork, in_threads
+from ir_graded._utils.threads import in_threads
 from ir_graded.core import ranking
 from ir_graded.core.facets import LONGEST, POSITION
 from ir_graded.core.judged_run import JudgedRun, Matched, TieGroups
@@ -26,13 +26,11 @@ from ir_graded.core.struct import light_dataclass
 from ir_graded.core.texts import Names
 from ir_graded.errors import InputError, printable, short_repr
 from ir_graded.io.files import read_file, run_pieces
-from ir_graded.io.responses import is_ranked
-from ir_graded.io.sources import table_of
-from ir_graded.io.table import Table, as_strings, at_rows, from_columns, item_place
+from ir_graded.io.table import Table, at_rows
 from ir_graded.io.values import describe_document
 
 from .articles import articles_of, first_ranks, one_row_an_article, order_rows, ranked_rows
-from .judgments import Judgments, rows_of_dicts
+from .judgments import Judgments
 from .lookup import Keys, document_keys, repeated
 from .qrels import topic_numbers
 
@@ -187,23 +185,8 @@ class RunRows:
     position: Floats | None = None
 
 
-def any_table(kind: str, source: Any) -> Table:
-    """Return qrels or a run of any form as a table."""
-    if not isinstance(source, Mapping) or is_ranked(source):
-        return table_of(kind, source)
-    query_ids, _, topic, doc_ids, values = rows_of_dicts(kind, source)
-    return from_columns(
-        kind, ([query_ids[at] for at in topic.tolist()], doc_ids, values.tolist()), item_place
-    )
-
-
-def rows_of_run(run: Any) -> RunRows:
-    """Return the documents of a run of any form; of passages, each article with its largest score."""
-    if isinstance(run, Mapping):
-        check_fork()
-        query_ids, names, topic, doc_ids, score = rows_of_dicts("run", run)
-        return RunRows(query_ids, names, topic, as_strings(doc_ids, "run: doc_id"), score)
-    table = table_of("run", run)
+def rows_of_run(table: Table) -> RunRows:
+    """Return the documents of a run; of passages, each article with its largest score."""
     table.check_values()
     table = one_row_an_article(table)
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)

@@ -17,7 +17,7 @@ from ir_graded.core.views import Views
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.io.records import Node, indexed_span
 from ir_graded.io.sources import passage_table, qrels_frame
-from ir_graded.io.table import column_names, from_columns, is_frame
+from ir_graded.io.table import column_names, from_columns
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import match_run, prepare_qrels
@@ -100,7 +100,7 @@ def text_of(texts: Any, doc_id: str, *kinds: type[Any]) -> Any:
 
 def _check_columns(name: str, table: Any) -> None:
     """Raise InputError for a table without the columns doc_id, start and length."""
-    present = column_names(table) if is_frame(table) else ()
+    present = column_names(table)
     if missing := [column for column in _TYPES if column not in present]:
         raise InputError(f"{name}: expected a table with {', '.join(_TYPES)}; it lacks {', '.join(missing)}")
 

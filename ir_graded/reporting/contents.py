@@ -39,9 +39,10 @@ from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.scores import Scores, weighted
-from ir_graded.io.run_names import find_run, named_runs
-from ir_graded.io.sources import load_dataset
-from ir_graded.io.table import Table, column_names, is_frame
+from ir_graded.io.experiments import load_dataset
+from ir_graded.io.run_names import find_run
+from ir_graded.io.sources import named_runs
+from ir_graded.io.table import Table, column_names
 from ir_graded.io.text import line_text, read_text
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
@@ -306,8 +307,7 @@ def _texts(
     """Return texts by id from a dict, a frame with some of these columns, a file of lines, or a dataset."""
     if isinstance(source, Mapping):
         return _checked(name, source.items())
-    if is_frame(source):
-        present = column_names(source)
+    if present := column_names(source):
         of_id, of_text = (next((one for one in names if one in present), None) for names in (ids, columns))
         if of_id is None or of_text is None:
             raise InputError(

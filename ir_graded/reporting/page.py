@@ -19,7 +19,6 @@ from ir_graded._utils.later import extra
 from ir_graded.analyses.score_intervals import MOST_IMPUTED
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.sources import is_path_or_dataset_id
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
@@ -132,11 +131,10 @@ def _call(inputs: list[str], options: dict[str, Any]) -> str:
 
 def _shown(source: Any, name: str) -> str:
     """Return paths as code, and anything else as the name of its parameter."""
-    if is_path_or_dataset_id(source):
-        return repr(os.fspath(source))
-    if isinstance(source, (list, tuple)) and source and all(map(is_path_or_dataset_id, source)):
-        return repr([os.fspath(one) for one in source])
-    return name
+    paths = source if isinstance(source, (list, tuple)) and source else [source]
+    if not all(isinstance(one, (str, os.PathLike)) for one in paths):
+        return name
+    return repr([*map(os.fspath, paths)] if paths is source else os.fspath(source))
 
 
 def write_report(

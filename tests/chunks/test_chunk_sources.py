@@ -144,12 +144,20 @@ def test_questions_that_are_wrong(tmp_path, text, problem):
 @pytest.mark.parametrize(
     ("read", "document", "problem"),
     [
-        (read_qrels, {"tests": TESTS}, "an object with tests; read it with format='legalbench'"),
-        (read_qrels, RESULTS, "an object with qa_result_list, weights; read it with format='legalbench'"),
-        (read_run, RESULTS, "an object with qa_result_list, weights; read it with format='legalbench'"),
-        (read_run, {"tests": TESTS}, "an object with tests; expected records .*format='legalbench'"),
-        (read_qrels, TESTS, "an array; expected records .*judgmentRatings.*format='legalbench'"),
-        (read_run, [[{"corpus_id": "a", "start_index": 0, "end_index": 1}]], "an array; expected records"),
+        (read_qrels, {"tests": TESTS}, "an object with tests; read the file with format='legalbench'"),
+        (
+            read_qrels,
+            RESULTS,
+            "an object with qa_result_list, .*; read the file with format='legalbench'",
+        ),
+        (read_run, RESULTS, "an object with qa_result_list, .*; read the file with format='legalbench'"),
+        (read_run, {"tests": TESTS}, "an object with tests; read the file with format='legalbench'"),
+        (read_qrels, TESTS, "an array of objects with query, snippets, tags; give a dict of dicts"),
+        (
+            read_run,
+            [[{"corpus_id": "a", "start_index": 0, "end_index": 1}]],
+            "an array; give a dict of dicts",
+        ),
     ],
 )
 def test_json_of_chunks_is_read_only_with_its_format(tmp_path, read, document, problem):

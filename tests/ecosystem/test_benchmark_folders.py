@@ -192,7 +192,7 @@ def test_predictions_of_mteb_are_runs(tmp_path):
             r"found \['default'\]\['dev'\], \['default'\]\['v",
         ),
         (META, "found none; read the file by json.load"),
-        (META | {"default": {"test": [1, 0]}}, "is JSON, an array; expected"),
+        (META | {"default": {"test": [1, 0]}}, "is JSON, an array; give"),
         (
             {"task_name": "SciFact", "mteb_version": "2", "scores": {"test": [{"ndcg_at_10": 0.5}]}},
             r"these are means of MTEB, read them with Scores.from_mteb; scores of topics need rankings",

@@ -18,7 +18,7 @@ import ir_graded
 from ecosystem.processes import python
 from ir_graded import Q, nERR
 from ir_graded.io.experiments import is_pipeline
-from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import named_runs
 from ir_graded.measures import REGISTRY, pyterrier_notes
 
 TOPICS = pd.DataFrame({"qid": ["1", "2", "3", "4"], "query": ["one", "two", "three", "four"]})

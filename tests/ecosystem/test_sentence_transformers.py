@@ -316,7 +316,7 @@ def test_reranking_writes_a_file_of_its_own(tmp_path):
         ({"candidates": {"other": {"d01": 1.0}}}, "needs a judged query with a candidate"),
         ({"candidates": {"q1": {"d01": float("nan")}}}, "document 'd01': .*NaN"),
         ({"candidates": frame_of_run({"q1": {"d01": float("nan")}})}, "NaN|not a number"),
-        ({"candidates": {"q1": ["d01"]}}, "topic 'q1': expected a dict from doc_id to score"),
+        ({"candidates": {"q1": "d01"}}, "topic 'q1': expected a dict from doc_id to score"),
         ({"depth": 0}, "depth=0 must be a whole number >= 1"),
     ],
 )

@@ -14,6 +14,7 @@ from ir_graded.core.facets import VALUE_COLUMNS
 from ir_graded.io.files import named, read_file
 from ir_graded.io.formats import FORMATS, Format
 from ir_graded.io.lines import parse_lines
+from ir_graded.io.records import Options
 
 BOM = b"\xef\xbb\xbf"
 RUN = named("run", "trec")
@@ -46,8 +47,12 @@ NO_NUMBERS = [
 ]
 
 
-read_run_file = partial(read_file, "run")
-read_qrels_file = partial(read_file, "qrels")
+def read_run_file(path, format=None):
+    return read_file("run", path, Options(format=format))
+
+
+def read_qrels_file(path, format=None):
+    return read_file("qrels", path, Options(format=format))
 
 
 def frame_of(table):

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from ir_graded.errors import FileFormatError
 from ir_graded.io import text as file_text
-from ir_graded.io.run_names import named_runs
+from ir_graded.io.sources import named_runs
 
 from .file_cases import (
     BOM,
@@ -222,7 +222,8 @@ def test_an_ntcir_level_without_l_is_rejected(write):
 
 
 def test_standard_input_and_pipes_are_not_named_by_a_number():
-    runs = named_runs(["-", "/dev/fd/63", "runs/bm25.run.gz"])
+    found = named_runs(["-", "/dev/fd/63", "runs/bm25.run.gz"])
+    runs = {name: run.path for name, run in found.items()}
     assert runs == {"-": "/dev/stdin", "/dev/fd/63": "/dev/fd/63", "bm25.run": "runs/bm25.run.gz"}
 
 

@@ -214,8 +214,7 @@ def test_columns_and_rows_of_a_frame_are_not_topics(orient, tmp_path):
         scores("qrels", tmp_path / "q.json")
     with pytest.raises(InputError, match=r"qrels: .*columns or rows of a frame"):
         scores("qrels", json.loads(text))
-    with pytest.raises(InputError, match=r"qrels: .*columns or rows of a frame"):
-        scores("qrels", COLUMNS.to_dict("list"))
+    assert ir_graded.read_qrels(COLUMNS.to_dict("list")).equals(ir_graded.read_qrels(COLUMNS))
 
 
 @pytest.mark.parametrize("text", ['{"1": {"a": 1, "a": 2}}', '{"1": {"a": 1}, "a": {"b": 1}, "a": {}}'])
@@ -345,10 +344,18 @@ def test_qrels_and_runs_of_ranx_itself_are_taken():
         ("qrels", "query_id,doc_id,relevance\n1,a,\u0662\n", "line 2: not a number"),
         ("qrels", "query_id,doc_id,relevance,doc_id\n1,a,1,b\n", "line 1: several columns are named doc_id"),
         ("qrels", 'query_id,doc_id,relevance\n1,"a,1\n', "line 2: .*begins with a quotation mark must end"),
-        ("qrels", '{"queries": [{"query_text": "q"}]}', "is JSON, an object with queries; expected records"),
-        ("qrels", "[1, 2]", "is JSON, an array; expected records with query_id"),
+        (
+            "qrels",
+            '{"queries": [{"query_text": "q"}]}',
+            "is JSON, an object with queries; give a dict",
+        ),
+        ("qrels", "[1, 2]", "is JSON, an array; give a dict of dicts"),
         ("qrels", '{"1": {"a": 1}', "looks like JSON but cannot be read"),
-        ("run", '{"1": 5}', "is JSON, an object with 1; expected records with query_id, doc_id and score"),
+        (
+            "run",
+            '{"1": 5}',
+            "is JSON, an object with 1; give .* with query_id, doc_id and score",
+        ),
     ],
 )
 def test_files_that_cannot_be_told_are_errors(kind, text, message, tmp_path):

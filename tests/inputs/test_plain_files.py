@@ -12,6 +12,7 @@ from packed import gzipped
 import ir_graded
 from ir_graded.errors import FileFormatError
 from ir_graded.io import plain
+from ir_graded.io.sources import opened
 from ir_graded.matching import match
 from ir_graded.matching.plain import match_plain
 
@@ -193,7 +194,7 @@ def test_a_doubt_in_a_later_piece_leaves_the_file_to_the_complete_reader(write, 
         ir_graded.evaluate("AP", write(PLAIN_QRELS, "qrels"), bad)
     judged = match.match_runs(
         match.prepare_qrels(write(PLAIN_QRELS, "qrels")),
-        {"good": write("".join(lines))},
+        {"good": opened("run", write("".join(lines)))},
         1.0,
         lambda matched: matched.judged,
         judged_only=True,

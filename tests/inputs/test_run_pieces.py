@@ -14,7 +14,7 @@ import ir_graded
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.io import text as file_text
 from ir_graded.io.files import run_pieces
-from ir_graded.io.sources import table_of
+from ir_graded.io.sources import opened
 from ir_graded.matching import tables as table_runs
 from ir_graded.matching.match import match_run, prepare_qrels
 
@@ -58,7 +58,7 @@ def same(found, expected):
 
 
 def whole(judgments, path, lowest=1.0):
-    return match_run(judgments, table_of("run", path), lowest)
+    return match_run(judgments, opened("run", path).table(), lowest)
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ def test_retrieval_of_nuggetizer(tmp_path):
     ]  # fmt: skip
     assert mean("NuggetR@1", found, {"1": {"a": 1.0}}) == 2 / 3
     assert mean("NuggetR(rel=2)@1", found, {"1": {"a": 1.0}}) == 1 / 3
-    with pytest.raises(FileFormatError, match="read it with format='nuggetizer'"):
+    with pytest.raises(FileFormatError, match="read the file with format='nuggetizer'"):
         ir_graded.read_qrels(path)
     other = lines(tmp_path / "other.jsonl", lambda some: some[1]["nuggets"][0].update(assignment="CFO"))
     with pytest.warns(CoverageWarning, match=r"1 assignments are other than support.* first 'CFO' \(line 3"):

@@ -13,7 +13,7 @@ from ir_measures import AP, RR, SetP, nDCG
 import ir_graded
 from ir_graded import CoverageWarning, Q, RankingMetric
 from ir_graded.analyses.unjudged import tied_share
-from ir_graded.io.sources import table_of
+from ir_graded.io.sources import opened
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import match_ranked
 
@@ -64,9 +64,12 @@ def test_flat_runs_ranked_responses_and_shares_of_ties_use_doubles():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ir_graded.evaluate("Q", QRELS, flat)  # as float32, it would be called flat
-    assert tied_share(prepare_qrels(QRELS), RUN) == 0.0
+    assert tied_share(prepare_qrels(QRELS), opened("run", RUN)) == 0.0
     judgments = prepare_qrels(QRELS)
-    assert match_ranked(judgments, [table_of("run", pd.DataFrame(ROWS, columns=COLUMNS))], 0.0).ties is None
+    assert (
+        match_ranked(judgments, [opened("run", pd.DataFrame(ROWS, columns=COLUMNS)).table()], 0.0).ties
+        is None
+    )
     hits = [{"_id": doc_id, "_score": score} for doc_id, score in (("a", TIME - 1), ("b", TIME))]
     response = {"1": {"hits": {"hits": hits}}}
     with pytest.warns(CoverageWarning, match="do not descend"):

@@ -24,6 +24,7 @@ from ir_graded.analyses.score_intervals.imputation import (
     Retrieved,
     RunModel,
 )
+from ir_graded.io.sources import opened
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings(
@@ -63,7 +64,7 @@ def model_of(qrels, runs, depth, n_samples=3, rng=0):
     judgments = prepare_qrels(qrels)
     fusion = ReciprocalRankFusion(judgments)
     for name in sorted(runs):
-        fusion.add(MatchedRun(name, runs[name], match_run(judgments, runs[name]), -np.inf))
+        fusion.add(MatchedRun(name, opened("run", runs[name]), match_run(judgments, runs[name]), -np.inf))
     imputation = Imputation.of(judgments, fusion, depth, all_bins=True)
     retrieved = [Retrieved.of(run, imputation, 0, np.inf) for run in fusion.runs]
     return imputation, RunModel(imputation, retrieved, n_samples, np.random.default_rng(rng))

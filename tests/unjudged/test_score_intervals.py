@@ -15,6 +15,7 @@ import ir_graded
 from ir_graded.analyses import score_intervals
 from ir_graded.analyses.score_intervals import imputation
 from ir_graded.analyses.score_intervals.imputation import Imputation, ReciprocalRankFusion, topic_draws
+from ir_graded.io.sources import opened
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.CoverageWarning")
@@ -52,7 +53,7 @@ def rankings(run):
 def fusion_of(judgments, runs):
     fusion = ReciprocalRankFusion(judgments)
     for run in runs:
-        fusion.add(MatchedRun("", run, match_run(judgments, run), -np.inf))
+        fusion.add(MatchedRun("", opened("run", run), match_run(judgments, run), -np.inf))
     return fusion
 
 

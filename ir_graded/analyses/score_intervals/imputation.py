@@ -15,7 +15,7 @@ from ir_graded.errors import InputError, warn_caller
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.lookup import DocumentNumbers
-from ir_graded.matching.match import MatchedRun, table_of_run
+from ir_graded.matching.match import MatchedRun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +65,7 @@ class ReciprocalRankFusion:
         """Add a run that has been matched with the qrels."""
         from ir_graded.matching.tables import rank_rows
 
-        topic, doc_id, rank = rank_rows(self._judgments, table_of_run(self._judgments, run.run))
+        topic, doc_id, rank = rank_rows(self._judgments, run.run.table(self._judgments.number))
         number = self.numbers.of(topic, doc_id)
         new = self.numbers.size - self._weight.size
         self._nearest = np.append(self._nearest, np.full(new, _NEVER))
