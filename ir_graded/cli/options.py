@@ -23,10 +23,10 @@ from ir_graded._utils.text_tables import FORMATS
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.experiments import run_files
+from ir_graded.io.paths import run_files, standard_input
 from ir_graded.io.run_names import runs_of_arguments
 from ir_graded.io.sources import named_runs, opened, with_query_ids as given_query_ids
-from ir_graded.io.text import line_text, read_text, standard_input
+from ir_graded.io.text import line_text, read_text
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
@@ -300,7 +300,7 @@ def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iter
         return qrels
     from ir_graded.io.annotations import add_intents, add_nuggets, with_groups
 
-    judged: Any = with_groups(qrels, files) if files else qrels
+    judged = opened("qrels", with_groups(qrels, files) if files else qrels).table()
     judged = judged if intents is None else add_intents(judged, intents)
     if nuggets is None:
         return judged

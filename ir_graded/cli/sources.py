@@ -16,7 +16,8 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.evaluate import evaluate
 from ir_graded.evaluation.scores import read_scores
-from ir_graded.io.text import delimited_rows, read_text, uncompressed_name
+from ir_graded.io.paths import uncompressed_name
+from ir_graded.io.text import delimited_rows, read_text
 from ir_graded.measures.parsing import read_measure
 from ir_graded.meta.matrix import ScoreMatrix, matrices_by_measure
 

@@ -14,7 +14,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.text_tables import FORMATS, TextTable
 from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
 from ir_graded.evaluation.scores import Scores, read_scores
-from ir_graded.io.experiments import no_pipe
+from ir_graded.io.paths import no_pipe
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources

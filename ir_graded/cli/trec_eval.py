@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ir_graded.io.text import standard_input
+from ir_graded.io.paths import standard_input
 
 from . import options
 from .output import show

@@ -14,7 +14,8 @@ from ir_measures.measures import Measure
 from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
-from ir_graded.io.experiments import collections_in, runs_of_collection, search, topics_frame
+from ir_graded.io.experiments import search, topics_frame
+from ir_graded.io.paths import collections_in, runs_of_collection
 from ir_graded.io.sources import Source, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
@@ -237,7 +238,6 @@ def whole_documents(
 ) -> tuple[Source, dict[str, Source]]:
     """Return documents as passages from 0 to their length, if neither the qrels nor any run has passages."""
     from ir_graded.io.lengths import read_lengths, with_lengths
-    from ir_graded.matching.tables import rows_of_run
 
     judged = qrels.table()
     if judged.passage is not None:
@@ -245,10 +245,7 @@ def whole_documents(
     found = {name: run.table() for name, run in runs.items()}
     if any(run.passage is not None for run in found.values()):
         return qrels.read_as(judged), {name: run.read_as(found[name]) for name, run in runs.items()}
-    # As passages, documents may repeat.
-    prepare_qrels(judged, (INTENT,))
-    for run in found.values():
-        rows_of_run(run)
+    prepare_qrels(judged, (INTENT,))  # as passages, documents may repeat
     known = read_lengths(lengths)
     passages = {name: run.read_as(with_lengths(found[name], known)) for name, run in runs.items()}
     return qrels.read_as(with_lengths(judged, known)), passages
@@ -316,7 +313,8 @@ class Request:
         if intents is not None:
             from ir_graded.io.annotations import add_intents
 
-            self.origin.add("qrels", "", judged := add_intents(qrels, intents))
+            judged = qrels.read_as(add_intents(qrels.table(), intents))
+            self.origin.add("qrels", "", judged)
         judged = self._prepared(judged, nuggets, lengths, beyond)
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
@@ -336,7 +334,8 @@ class Request:
         if nuggets is not None:
             from ir_graded.io.annotations import add_nuggets
 
-            judged, note = add_nuggets(judged, nuggets)
+            table, note = add_nuggets(judged.table(), nuggets)
+            judged = qrels.read_as(table)
             self.origin.add("qrels", "", judged)
             if note:
                 warn_caller(note)
@@ -345,10 +344,11 @@ class Request:
 
             self._check_ends = end_check(lengths, beyond)
             if beyond == "raise":
-                judged = opened("qrels", judged).table()
-                if judged.passage is not None:
+                judged = judged.kept(whole=True)
+                table = judged.table()
+                if table.passage is not None:
                     # Empty spans name no text: a topic without gold has one without a document.
-                    self._check_ends(judged[np.flatnonzero(judged.passage.length)])
+                    self._check_ends(table[np.flatnonzero(table.passage.length)])
         if isinstance(judged, Judgments):
             return judged
         return prepare_qrels(judged, wanted_columns(self.measures))

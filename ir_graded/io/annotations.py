@@ -27,6 +27,7 @@ from ir_graded.errors import (
 
 from .assignments import IMPORTANCES, Nuggets, nugget_lists
 from .forms import is_frame
+from .paths import check_path
 from .sources import opened, qrels_frame
 from .table import (
     Table,
@@ -38,7 +39,7 @@ from .table import (
     objects_at,
     row_place,
 )
-from .text import check_path, fields_of, line_error, read_text
+from .text import fields_of, line_error, read_text
 from .values import as_shares, as_text, floats_of, is_missing, text_ids
 
 if TYPE_CHECKING:
@@ -80,12 +81,11 @@ def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
         probability  0.75  0.25
         intent_type   inf   nav
     """
-    return qrels_frame(add_intents(qrels, intents))
+    return qrels_frame(add_intents(opened("qrels", qrels).table(), intents))
 
 
-def add_intents(qrels: Any, intents: Any) -> Table:
-    """Return qrels as a table with the columns probability and intent_type; errors as `with_intents`."""
-    table = opened("qrels", qrels).table()
+def add_intents(table: Table, intents: Any) -> Table:
+    """Return qrels with the columns probability and intent_type; errors as `with_intents`."""
     if not table.has(INTENT):
         raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
     return with_probabilities(table, intents)
@@ -125,15 +125,14 @@ def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
         0        1      a        2.0         x         2.0
         1        1      a        0.0         y         2.0
     """
-    table, note = add_nuggets(qrels, nuggets)
+    table, note = add_nuggets(opened("qrels", qrels).table(), nuggets)
     if note:
         warnings.warn(note, CoverageWarning, stacklevel=2)
     return qrels_frame(table)
 
 
-def add_nuggets(qrels: Any, nuggets: Any) -> tuple[Table, str]:
-    """Return qrels as a table with importance and all nuggets, and doubts; errors as `with_nuggets`."""
-    table = opened("qrels", qrels).table()
+def add_nuggets(table: Table, nuggets: Any) -> tuple[Table, str]:
+    """Return qrels with importance and all nuggets, and doubts; errors as `with_nuggets`."""
     if not table.has(INTENT):
         raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
     return with_importance(table, nuggets)

@@ -24,6 +24,7 @@ from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short
 
 from .forms import is_frame
 from .parquet import is_parquet
+from .paths import check_path, run_name, standard_input
 from .records import Node, distinct_names
 from .table import (
     as_strings,
@@ -35,13 +36,10 @@ from .table import (
     row_place,
 )
 from .text import (
-    check_path,
     delimited_rows,
     is_json,
     line_error,
     read_text,
-    run_name,
-    standard_input,
     text_pieces,
 )
 from .values import as_text, is_missing, text_ids

@@ -142,8 +142,9 @@ def _is_columns(found: Any) -> bool:
     return is_record(found) and all(isinstance(column, (list, tuple)) for column in found.values())
 
 
-def _is_row(found: Any) -> bool:
-    return is_record(found) and not _is_columns(found)
+def is_row(found: Any) -> bool:
+    """Return whether an object is a row of qrels or of a run: a named tuple or a record."""
+    return hasattr(found, "_fields") or (is_record(found) and not _is_columns(found))
 
 
 def _read_columns(kind: str, found: Mapping[str, Any], options: Options) -> Table:
@@ -256,7 +257,7 @@ FORMS = (
     Form("JSON of a format that must be named", _formats, _refuse_document, over=(_RECORDS,)),
     Form(
         _IN_DICTS,
-        lambda one: isinstance(one, Mapping) and (is_record(one) or _is_row(first_of(one))),
+        lambda one: isinstance(one, Mapping) and (is_record(one) or is_row(first_of(one))),
         _refusal(
             "a dict of the columns or rows of a frame; give the frame itself or a list of records, as "
             "written by to_dict('records') or to_json(orient='records')"

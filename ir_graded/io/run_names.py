@@ -10,8 +10,8 @@ from typing import Any
 
 from ir_graded.errors import InputError
 
-from .sources import by_path, is_file
-from .text import fields_between_tabs, line_error, read_text, run_name, split_fields, standard_input
+from .paths import by_path, is_file, run_name, standard_input
+from .text import fields_between_tabs, line_error, read_text, split_fields
 
 #: Position of the tag in lines of runs by their number of fields: TREC, Genomics, INEX FOL.
 _TAG = {6: 5, 7: 6, 8: 5}

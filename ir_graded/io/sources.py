@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import isfunction
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS, is_record
+from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, short_repr
@@ -21,38 +20,21 @@ from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJud
 from .experiments import (
     dataset_named,
     description,
-    holds_scores,
     is_dataset,
     load_dataset,
-    qrels_file,
-    run_files,
     unknown_dataset,
 )
-from .forms import DICTS, RECORDS, TABLE, TUPLES, Content, Form, recognise, unread
+from .forms import DICTS, RECORDS, TABLE, TUPLES, Content, Form, is_row, recognise, unread
+from .paths import by_path, check_path, is_file, qrels_file, run_name
 from .records import Options
 from .responses import first_of, ranked_table
-from .text import check_path, is_json, read_text, run_name, standard_input
+from .text import is_json, read_text
 from .values import as_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .table import Table
-
-
-def is_file(source: object) -> bool:
-    """Return whether ``source`` is the path of a file; other text is treated as a dataset id."""
-    if isinstance(source, os.PathLike):
-        check_path(source)
-        return True
-    if not isinstance(source, str) or not source:
-        return False
-    try:
-        return Path(source).exists() or Path(source).is_symlink()
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            return False
-        raise
 
 
 def _read_file(kind: str, path: Any, options: Options) -> Table:
@@ -221,7 +203,7 @@ def _named(runs: Any, kind: str) -> Mapping[str, Any]:
     if form in (TUPLES, RECORDS) and is_list and runs:
         if all(isinstance(run, (str, os.PathLike)) for run in runs):
             return by_path(runs)
-        if not any(hasattr(run, "_fields") or is_record(run) for run in runs):
+        if not any(map(is_row, runs)):
             return {f"run {number}": run for number, run in enumerate(runs, start=1)}
     return {"run": runs}
 
@@ -249,34 +231,6 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two runs have the same name as text: {twice!r}")
     return named
-
-
-def by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Return runs by file name without the suffix of a compression, or by path if file names repeat."""
-    given = [os.fspath(file) for path in paths for file in _files(standard_input(path))]
-    names = list(map(run_name, given))
-    unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
-    if len(set(unique)) < len(unique):
-        twice = next(name for name in unique if unique.count(name) > 1)
-        raise InputError(f"the run {twice} is given twice")
-    return dict(zip(unique, given, strict=True))
-
-
-def _files(path: str | os.PathLike[str]) -> list[str | os.PathLike[str]]:
-    """Return the files of runs in a folder, sorted by name, or else the path itself."""
-    if not os.fspath(path):
-        raise InputError("the path of a run is empty")
-    if is_file(path) and Path(path).is_file() and holds_scores(Path(path)):
-        raise InputError(
-            f"{os.fspath(path)} has scores of measures, not a run: leave it out, or give the path of its "
-            "folder, of which only the runs are read"
-        )
-    if not (is_file(path) and Path(path).is_dir()):
-        return [path]
-    files = run_files(path)
-    if not files:
-        raise InputError(f"the folder {os.fspath(path)} has no files of runs")
-    return [*files]
 
 
 def with_query_ids(runs: Mapping[str, Source], ids: Sequence[Any]) -> dict[str, Source]:

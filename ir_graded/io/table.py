@@ -169,6 +169,17 @@ class Table:
         advice = "keep one of the rows (only passages, with start and length, may repeat a document)"
         return "; ".join(filter(None, (advice, self.hint(SPAN), self.hint(INTENT))))
 
+    def check_repetitions(self, suspects: Iterable[int] | None = None) -> None:
+        """Raise InputError if a document appears twice in a topic of a run, in rows that are suspects."""
+        seen: dict[tuple[str, str], int] = {}
+        for row in range(len(self)) if suspects is None else suspects:
+            topic, doc_id = self.query_id[row], self.doc_id[row]
+            if (first := seen.setdefault((topic, doc_id), row)) != row:
+                one, other = self.place(first), self.place(row)
+                places = f"at {one} and at {other}" if one != other else f"in {one}"
+                where = describe_document(topic, doc_id)
+                raise InputError(f"run: {where} appears twice, {places}; {self.why_no_repeats}")
+
     def repeats_documents(self, by: str) -> bool:
         """Return whether a document of a topic is in several rows that differ in a further column."""
         rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id})

@@ -27,7 +27,6 @@ from ir_graded.core.texts import Names
 from ir_graded.errors import InputError, printable, short_repr
 from ir_graded.io.files import read_file, run_pieces
 from ir_graded.io.table import Table, at_rows
-from ir_graded.io.values import describe_document
 
 from .articles import articles_of, first_ranks, one_row_an_article, order_rows, ranked_rows
 from .judgments import Judgments
@@ -192,7 +191,7 @@ def rows_of_run(table: Table) -> RunRows:
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     named = at_rows(table.query_id, first)
     topic = topic_numbers(table.query_id, named)
-    _check_duplicates(table, topic, document_keys(topic, table.doc_id))
+    _check_duplicates(table, document_keys(topic, table.doc_id))
     position = None
     if table.has(POSITION):
         _tie_names(table, topic)  # checks them
@@ -229,7 +228,7 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
     key = document_keys(groups.topic, table.doc_id)
-    _check_duplicates(table, groups.topic, key)
+    _check_duplicates(table, key)
     lookup = judgments.lookup(lowest)
     row, judged = lookup.find(groups.topic, table.doc_id, key)
     score, doc_ids = table.value, _tie_names(table, groups.topic)
@@ -315,17 +314,8 @@ def _with_qrels(table: Table, groups: ranking.Groups) -> tuple[Table, ranking.Gr
     return table[rows], ranking.Groups(groups.number[kept], begin)
 
 
-def _check_duplicates(table: Table, topic: Ints, key: Keys) -> None:
+def _check_duplicates(table: Table, key: Keys) -> None:
     """Raise InputError if a document appears twice in a topic."""
     suspects = repeated(key)
-    if not suspects.size:
-        return
-    seen: dict[tuple[int, str], int] = {}
-    for row in np.flatnonzero(np.isin(key, suspects)).tolist():
-        doc_id = table.doc_id[row]
-        first = seen.setdefault((int(topic[row]), doc_id), row)
-        if first != row:
-            where = describe_document(table.query_id[row], doc_id)
-            one, other = table.place(first), table.place(row)
-            places = f"at {one} and at {other}" if one != other else f"in {one}"
-            raise InputError(f"run: {where} appears twice, {places}; {table.why_no_repeats}")
+    if suspects.size:
+        table.check_repetitions(np.flatnonzero(np.isin(key, suspects)).tolist())
