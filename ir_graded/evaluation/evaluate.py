@@ -245,7 +245,11 @@ def whole_documents(
     found = {name: run.table() for name, run in runs.items()}
     if any(run.passage is not None for run in found.values()):
         return qrels.read_as(judged), {name: run.read_as(found[name]) for name, run in runs.items()}
-    prepare_qrels(judged, (INTENT,))  # as passages, documents may repeat
+    # As passages, documents may repeat.
+    prepare_qrels(judged, (INTENT,))
+    for run in found.values():
+        run.check_values()
+        run.check_repetitions()
     known = read_lengths(lengths)
     passages = {name: run.read_as(with_lengths(found[name], known)) for name, run in runs.items()}
     return qrels.read_as(with_lengths(judged, known)), passages
