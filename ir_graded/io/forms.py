@@ -201,7 +201,7 @@ RECORDS = Form(
 TUPLES = Form(
     "an iterable of named tuples",
     # NumPy scalars claim to be iterable.
-    lambda one: isinstance(one, Iterable) and not isinstance(one, Mapping) and getattr(one, "ndim", 1) != 0,
+    lambda one: not isinstance(one, Mapping) and isinstance(one, Iterable) and getattr(one, "ndim", 1) != 0,
     lambda kind, one, _: _tables().from_tuples(kind, one),
     last=True,
 )

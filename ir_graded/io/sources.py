@@ -353,8 +353,9 @@ def read_run(
             zstandard or xz; any spacing), or a dataset of ir_datasets or its id, whose scoreddocs are
             read. In INEX FOL the order of the lines is the ranking, so the score is minus the position
             within the topic. Also responses of ``_search``, ``_msearch`` and ``_rank_eval`` of Elasticsearch
-            and OpenSearch, ``{query_id: response}`` or in a list, and ``{query_id: [doc_id, ...]}``, as
-            objects or in a JSON file.
+            and OpenSearch, of Solr and of Vespa, ``{query_id: response}`` or in a list,
+            ``{query_id: [doc_id, ...]}`` and ``{query_id: [(doc_id, score), ...]}``, as objects or in a JSON
+            file; and every other form of ``evaluate``.
         format: 'trec', 'inex' or 'genomics'; by default detected by the number of columns. If 'genomics' is
             given, the last field, run_id, may be missing. 'legalbench' reads the results of LegalBench-RAG in
             JSON, ranked in their order.
