@@ -43,14 +43,14 @@ def test_example_g():
 
 def test_columns_of_the_quotes_are_kept():
     quotes = [
-        {"relevance": 2, "quote": "b", "iteration": "n1", "doc_id": "y", "query_id": 7},
+        {"relevance": 1.5, "quote": "b", "iteration": "n1", "doc_id": "y", "query_id": 7},
         {"relevance": 1, "quote": "missing", "iteration": "n2", "doc_id": "x", "query_id": 7},
         {"relevance": 0, "quote": "a", "iteration": None, "doc_id": None, "query_id": 8},
     ]
     result = found({"x": "ba", "y": "cba"}, quotes)
     names = ["query_id", "doc_id", "relevance", "start", "length", "iteration"]
     assert [*result.qrels.columns] == names
-    rows = [["7", "y", 2, 1, 1, "n1"], ["8", "x", 0, 1, 1, None]]
+    rows = [["7", "y", 1.5, 1, 1, "n1"], ["8", "x", 0, 1, 1, None]]
     assert result.qrels.astype(object).where(result.qrels.notna(), None).to_numpy().tolist() == rows
     assert result.missing.to_dict("records") == [
         {"query_id": "7", "doc_id": "x", "relevance": 1, "quote": "missing", "iteration": "n2", "start": -1}

@@ -1,5 +1,6 @@
 """Errors on the command line name options, not parameters of Python."""
 
+import click
 import pytest
 from helpers import assert_command_fails, run_command
 
@@ -23,6 +24,14 @@ def test_errors_name_options(run):
     report = ("report", *FILES, "-m", "Q", "--html", "x.html")
     assert_command_fails(run(*report, "--depth", "5"), "--depth 5 needs --n-samples >= 1")
     assert_command_fails(run(*report, "--baseline", "none"), "--baseline none must be one of")
+
+
+def test_every_parameter_is_named_as_its_long_option():
+    for command in commands.commands.values():
+        for one in command.params:
+            if isinstance(one, click.Option) and one.expose_value and one.type is not click.BOOL:
+                long = next((name for name in one.opts if name.startswith("--")), one.opts[0])
+                assert for_shell(f"{one.name}=3 is wrong", command) == f"{long} 3 is wrong"
 
 
 @pytest.mark.parametrize(

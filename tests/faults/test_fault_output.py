@@ -10,6 +10,8 @@ from faults.fault_cases import called, command, needs_posix, shell, write_collec
 
 import ir_graded
 from ir_graded._utils.threads import progress_bar
+from ir_graded.cli.output import show
+from ir_graded.errors import InputError
 
 EVALUATE = command("evaluate", "qrels.txt", "one.run", "two.run", "-m", "Q AP")
 WRONG = command("evaluate", "qrels.txt", "nowhere.run", "-m", "Q")
@@ -33,6 +35,13 @@ def test_an_encoding_without_a_character_is_reported_with_the_remedy(folder, out
     found = shell(f"unset PYTHONUTF8; export PYTHONIOENCODING=cp1252; {line}", folder)
     assert found == (2, "", problem + "PYTHONUTF8=1\n")
     assert shell(f"unset PYTHONIOENCODING; export PYTHONUTF8=1; {line}", folder)[0] == 0
+
+
+def test_a_character_is_reported_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "cp1252"))
+    for text, remedy in (("\u6f22", "set the environment variable PYTHONUTF8=1"), ("\ud800", "use -o jsonl")):
+        with pytest.raises(InputError, match=rf"^standard output, in cp1252, cannot hold '.*'; {remedy}$"):
+            show(text)
 
 
 @pytest.mark.smoke

@@ -115,6 +115,7 @@ def test_intervals_of_random_effects_have_one_degree_of_freedom_less_than_collec
     )
     of_mean = stats.t(2, pooled.mu, pooled.se)
     of_next = stats.t(2, pooled.mu, np.hypot(pooled.se, np.sqrt(pooled.tau2)))
+    assert rows["difference"].iloc[-2] == pytest.approx(collections["difference"].mean(), rel=1e-14)
     assert (random["low"], random["high"]) == pytest.approx(of_mean.interval(0.95))
     assert (summary["tau2"], summary["q"]) == (pooled.tau2, pooled.q)
     assert (summary["predict_low"], summary["predict_high"]) == pytest.approx(of_next.interval(0.95))
