@@ -22,6 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The samples add:ir_graded.Covera
 
 MEASURES = [
     "nDCG@3", "Q", "AP", "P@3", "nERR@10", "P-measure", "Q(judged_only=True)", "RBP(p=0.8,rel=1)", "Bpref",
+    "nDCG(gains={1:3,2:1})",
 ]  # fmt: skip
 
 
