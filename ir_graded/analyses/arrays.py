@@ -322,10 +322,9 @@ def _with_ideal(level: npt.NDArray[Any], shown: Bools, ideal: Any) -> tuple[npt.
             f"ideal: row {row} lacks a document of level {values[value]:g} that relevance has; ideal must "
             "hold the levels of all relevant documents, including those in the row"
         )
-    left = np.empty(there.size, dtype=np.bool_)
-    left[order] = np.arange(there.size) - np.searchsorted(there, there) >= _times(here, there)
-    found = np.zeros(further.shape, dtype=np.bool_)
-    found[further > 0] = left
+    left = np.arange(there.size) - np.searchsorted(there, there) >= _times(here, there)
+    found = further > 0
+    found[found] = left[np.argsort(order)]
     return np.hstack((level, further)), np.hstack((shown, found))
 
 

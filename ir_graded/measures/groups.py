@@ -137,7 +137,7 @@ class _GF(ScaledMeasure):
         return (shares(self["groups"]),) if "groups" in self.params else ()
 
     def stop(self, view: View) -> Floats:
-        return cascade(view, self.overrides("gains"), self.gmax(view.levels, view.topic))
+        return cascade(view, self.overrides("gains"), self.gmax(view.levels))
 
     def utility(self, view: View) -> Floats:
         achieved = self._achieved(view)

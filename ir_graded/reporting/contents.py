@@ -359,7 +359,7 @@ def _shortened(text: str) -> str:
 
 def _writable(name: str) -> str:
     """Return a name that can be encoded in UTF-8: file names may contain lone surrogates."""
-    return name.encode("utf-8", errors="backslashreplace").decode()
+    return name.encode(errors="backslashreplace").decode()
 
 
 def _baseline(baseline: str | None, runs: Mapping[str, Any]) -> str | None:
