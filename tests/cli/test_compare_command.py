@@ -866,7 +866,7 @@ def test_a_mean_below_its_minimum_is_not_printed_as_equal_to_it(compare, runs):
         assert "0.750000 " in text
         assert "0.750002 " in text
         assert runs or "nan" not in text
-    assert "minimum 0.750002" in compare(*given, "-o", "junit")[1]
+    assert ", minimum 0.750002" in compare(*given, "-o", "junit")[1]
     assert "0.7500 " in compare(*runs, "-m", "RR", "--min", "RR=.7", "-o", "table")[1]
 
 

@@ -1,4 +1,4 @@
-"""If nothing relevant is retrieved, the score is 0."""
+"""If nothing relevant is retrieved, the score is 0; without qrels there is none."""
 
 from contracts import contract_cases as cases
 from hypothesis import given, strategies as st
@@ -37,3 +37,11 @@ def test_topics_without_relevant_documents_or_without_a_ranking_score_0(subject,
     assert not any(cases.scores(measure, irrelevant, one.run).values())
     assert cases.scores(measure, qrels, {}) == dict.fromkeys(qrels, 0)
     assert cases.scores(measure, qrels, {topic: {} for topic in qrels}) == dict.fromkeys(qrels, 0)
+
+
+@cases.each(cases.ALL)
+@cases.examples(3)
+@given(data=st.data())
+def test_empty_qrels_have_no_scores(subject, data):
+    measure = data.draw(cases.measures(subject))
+    assert [*cases.PROVIDER.iter_calc([measure], {}, {"1": {"a": 1.0}})] == []
