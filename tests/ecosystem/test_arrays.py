@@ -343,6 +343,16 @@ def test_levels_without_effect_cause_no_warning():
     assert arrays.score_arrays(["NumRet", "nDCG"], [[0.5, 0]]).tolist() == [[2.0], [1.0]]
 
 
+def test_whole_numbers_that_become_equal_cause_a_warning():
+    message = (
+        r"^scores holds whole numbers above 2\*\*53 that become equal as doubles, and then tie: subtract a "
+        "constant from all of them$"
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=message):
+        assert arrays.score_arrays("RR", [[0, 1]], [[2**60 + 1, 2**60]]).tolist() == [[0.75]]
+    assert arrays.score_arrays("RR", [[0, 1]], [[2**61, 2**60]]).tolist() == [[0.5]]
+
+
 def test_equal_scores_are_not_ordered_by_position_by_default():
     zeros = np.zeros((1, 4))
     found = arrays.score_arrays(["RR", "nDCG@1"], [[1, 0, 0, 0]], zeros)

@@ -263,6 +263,9 @@ def test_wrong_options_are_rejected(measures, options, words):
 def test_functions_without_passages_reject_ranks_of_rows(function):
     with pytest.raises(ParameterError, match=r"RR\(ranks='rows'\) needs passages, which .* does not use"):
         function("RR(ranks='rows')", QRELS_F, RUN_F)
+    reason = "text outside the gold text is not relevant, so nothing is unjudged; use ir_graded.evaluate$"
+    with pytest.raises(ParameterError, match=f"^CharR needs passages, which .* does not use: {reason}"):
+        function("CharR", QRELS_F, RUN_F)
 
 
 # ----------------------------------------------------------------------------------------------- the warning

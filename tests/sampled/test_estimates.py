@@ -349,7 +349,11 @@ def test_a_stratum_without_judged_documents_is_named_and_adds_nothing():
 
 def test_a_single_judged_document_of_a_stratum_gives_no_standard_error():
     more = pd.concat([STRATA, frame([("1", "e1", 0, "low"), ("1", "e2", -1, "low")], "stratum")])
-    with pytest.warns(ir_graded.CoverageWarning, match="single judged document of several.*'low'"):
+    message = (
+        "^1 of 3 strata have a single judged document of several, so standard errors are not known: the "
+        r"first is stratum 'low' of topic '1'\. Judge another document of it, at random, or join strata\.$"
+    )
+    with pytest.warns(ir_graded.CoverageWarning, match=message):
         estimate, se = estimated(MEASURES, more, STRATA_RUN)
     assert np.isnan(se).all()
     np.testing.assert_array_equal(estimate, estimated(MEASURES, STRATA, STRATA_RUN)[0])

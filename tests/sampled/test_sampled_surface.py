@@ -173,9 +173,11 @@ def test_certain_documents_with_a_probability_cause_a_warning():
     rows = pd.DataFrame(
         {"query_id": "1", "doc_id": ["a", "b"], "relevance": 1, "iprob": [0.5, 1.0], "method": [0, 1]}
     )
-    with pytest.warns(
-        ir_graded.SampledJudgmentsWarning, match=r"^1 judgments of method 0 .* count as certain"
-    ):
+    message = (
+        "^1 judgments of method 0 have an inclusion probability below 1, but count as certain; "
+        r"certain=\(\) uses the probabilities\.$"
+    )
+    with pytest.warns(ir_graded.SampledJudgmentsWarning, match=message):
         ir_graded.score_estimates("AP", rows, {"1": {"a": 1.0}})
     ir_graded.score_estimates("AP", rows, {"1": {"a": 1.0}}, certain=())
     with pytest.raises(
