@@ -77,7 +77,7 @@ WITH_COLUMNS = {
     **{
         measure.NAME: [
             one
-            for base in (*measure.SUPPORTED_PARAMS["measure"].names, "R-measure(beta=3,rel=2)")
+            for base in (*measure.SUPPORTED_PARAMS["measure"].names, "R-measure(beta=3,gains={2:0},rel=2)")
             for at in ({}, {"cutoff": 3})
             if is_computed(one := measure(measure=base, **at))
         ]

@@ -22,6 +22,8 @@ pytestmark = cases.BOTH_COLUMNS
 #: Counts that are not sums over judged documents retrieved.
 WITHOUT = {"NumQ", "NumRel", "NumRet"}
 
+#: Measures whose parameters are listed, not drawn.
+LISTED = cases.WITH_COLUMNS | cases.OF_ROWS
 
 #: Columns of an explanation whose product is the contribution, from the first that fits to the last.
 FACTORS = (
@@ -72,7 +74,19 @@ def by_topic(found, values):
 @cases.examples(6)
 @given(data=st.data())
 def test_contributions_sum_to_the_score_and_columns_show_their_factors(subject, data):
-    measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
+    assert_sums(data.draw(cases.measures(subject)), data.draw(cases.collections(subject)))
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("name", LISTED)
+def test_contributions_of_all_listed_parameters_sum_to_the_score(name):
+    one = next(one for one in cases.COLLECTIONS if one.scale == "graded")
+    for measure in LISTED[name]:
+        assert_sums(measure, one)
+
+
+def assert_sums(measure, one):
+    """Contributions sum to the scores, and columns have the factors."""
     found, columns, views, scores = explained(measure, one.qrels, one.run)
     parts = by_topic(found, found.value)
     for topic, score in enumerate(scores):
