@@ -1,5 +1,6 @@
 """Interrupts during the work end it at once, with no half-written file and no traceback."""
 
+import os
 import signal
 import threading
 
@@ -15,6 +16,7 @@ from faults.fault_cases import (
     started,
     write_collection,
 )
+from helpers import run_command
 
 from ir_graded._utils.threads import in_threads
 
@@ -84,6 +86,19 @@ USED_AS_A_LIBRARY = """
 def test_the_library_does_not_change_the_handling_of_interrupts(folder):
     """Only the command line changes the handler."""
     assert python(USED_AS_A_LIBRARY, folder) == "True\n"
+
+
+@needs_posix
+def test_the_command_line_lets_an_interrupt_end_a_wait_for_a_pipe(folder, monkeypatch, capsys):
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write((folder / "one.run").read_bytes())
+    changed = []
+    monkeypatch.setattr(signal, "siginterrupt", lambda *given: changed.append(given))
+    for run, expected in (("one.run", []), (f"/dev/fd/{reading}", [(signal.SIGINT, True)])):
+        assert run_command(capsys, "evaluate", folder / "qrels.txt", folder / run, "-m", "Q")[0] == 0
+        assert changed == expected
+    os.close(reading)
 
 
 # ------------------------------------------------------------------------------------- threads
