@@ -158,7 +158,7 @@ def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, floa
 
 
 _NOT_MEANS = {"-q", "--unjudged", "--estimates"}
-_NOT_OF_DOCUMENTS = {"--ranks", "--intents", "--nuggets", "--groups", "--lengths"}
+_NOT_OF_DOCUMENTS = {"--ranks", "--intents", "--nuggets", "--groups", "--lengths", "--duplicates"}
 _NOT_OF_DOCUMENTS |= {f"--ties {order}" for order in TIES.words if order != "doc_id"}
 _MARKS = (
     f"--baseline and --letters need -o {_PAPERS}, and exclude --by-topic, --unjudged bounds or intervals, "
@@ -171,7 +171,7 @@ _RULES = (
         (
             *(mode, True, _NOT_OF_DOCUMENTS),
             f"{mode} supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --ranks, --intents, --nuggets, --groups and --lengths",
+            "leave out --ties, --ranks, --intents, --nuggets, --groups, --lengths and --duplicates",
         )
         for mode in ("--unjudged", "--estimates")
     ),

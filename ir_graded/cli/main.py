@@ -26,6 +26,7 @@ _FUNCTIONS = {
     "use ir_graded.score_intervals to": "use --unjudged intervals to",
     "use ir_graded.score_bounds for": "use --unjudged bounds for",
     "ir_graded.evaluate computes": "`ir_graded evaluate` computes",
+    "as evaluate and read_run do with duplicates='first'": "as `ir_graded evaluate --duplicates first` does",
 }
 
 

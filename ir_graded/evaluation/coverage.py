@@ -94,6 +94,8 @@ class RunCoverage:
     first_empty: str | None = None
     #: Whether some documents tie by whole numbers of 64 bits that doubles do not all represent.
     is_large: bool = False
+    #: Clause on the rows that were left out because they repeat a document.
+    repeated: str = ""
 
     @classmethod
     def of(
@@ -114,9 +116,8 @@ class RunCoverage:
         by_doc_id = not by_position and ties is not None and bool((ties.tied > 1).any())
         counts = (retrieved, found.n_unknown, missing)
         empty = (int(np.count_nonzero(is_empty)), first_empty)
-        return cls(
-            *counts, examples, is_tie, note, shares, by_position, by_doc_id, *empty, is_large=found.is_large
-        )
+        more: dict[str, Any] = {"is_large": found.is_large, "repeated": matched.run.repeated}
+        return cls(*counts, examples, is_tie, note, shares, by_position, by_doc_id, *empty, **more)
 
 
 def note_on_ranks(
@@ -255,6 +256,7 @@ class Coverage:
                 lambda run: run.nothing_judged and f"has no judged document ({run.nothing_judged})",
             ),
             ("gives equal scores", "give equal scores", self._tie),
+            ("repeats documents", "repeat documents", lambda run: run.repeated),
             ("has such ties", "have such ties", lambda run: HAS_LARGE_TIES if run.is_large else ""),
             (
                 "ranks equal scores by position",

@@ -16,7 +16,7 @@ from ir_graded.core.facets import INTENT, POSITION, SPAN
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
 from ir_graded.io.experiments import search, topics_frame
 from ir_graded.io.paths import collections_in, runs_of_collection
-from ir_graded.io.sources import Source, named_runs, opened, passage_table
+from ir_graded.io.sources import DUPLICATES, Source, check_duplicates, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
 from ir_graded.measures.classic import check_computable
@@ -83,6 +83,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     nuggets: Any = None,
     lengths: Any = None,
     beyond: str = "keep",
+    duplicates: str = "raise",
     topics: Any = None,
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
@@ -114,6 +115,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
             If neither the qrels nor any run has passages, each document is a passage of this length.
         beyond: 'keep' keeps passages that end behind their document, which lowers precision or recall;
             'raise' raises InputError for them, in the qrels and in the runs. Only with ``lengths``.
+        duplicates: which row counts of a document that a run repeats in a topic: 'first', or 'best', the
+            first with the highest score; with 'raise', a repetition is an error. Passages may always repeat
+            a document.
         topics: topics for the pipelines among the runs: a frame of pandas or Polars with the columns qid and
             query, a dict from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all
             topics. On a topic of the qrels that is not among them, a pipeline scores 0.
@@ -124,9 +128,9 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     Raises:
         NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
         InputError: the qrels or a run cannot be scored, or a pipeline fails; the message gives the place.
-        ParameterError: ``ties``, ``ranks`` or ``beyond`` is not a valid word, ``ties`` or ``ranks='rows'`` is
-            given for a measure that does not take it, both are given, ``beyond`` is given without
-            ``lengths``, or ``topics`` without a pipeline.
+        ParameterError: ``ties``, ``ranks``, ``beyond`` or ``duplicates`` is not a valid word, ``ties`` or
+            ``ranks='rows'`` is given for a measure that does not take it, both are given, ``beyond`` is given
+            without ``lengths``, or ``topics`` without a pipeline.
         ValueError: a measure cannot be read or is not supported.
         NameError: the name of a measure is unknown.
 
@@ -134,10 +138,10 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         CoverageWarning: a run lacks topics of the qrels, is empty, has no judged document or gives all
             documents of a topic the same score, nothing in the qrels is relevant, a topic has no highlighted
             text for measures of passages, or ``ranks`` is not set and the rank of a relevant document is not
-            that of its first row, or only some of the runs with equal scores have positions; once per call.
-            ``Scores.coverage`` has the counts. Also, if ``nuggets`` and the qrels have different topics or
-            nuggets, an importance is another word than vital and okay, or no nugget of a topic has a weight
-            above 0.
+            that of its first row, only some of the runs with equal scores have positions, or ``duplicates``
+            left rows out; once per call. ``Scores.coverage`` has the counts. Also, if ``nuggets`` and the
+            qrels have different topics or nuggets, an importance is another word than vital and okay, or no
+            nugget of a topic has a weight above 0.
         SampledJudgmentsWarning: judgments have an inclusion probability (column ``iprob``) below 1, or
             documents of strata (column ``stratum``) were not judged, and measures score the sample as if it
             were complete; ``score_estimates`` does not.
@@ -155,7 +159,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     if lengths is None and beyond != "keep":
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets, "topics": topics}
-    request = Request(read_measures(measures), qrels, runs, **given, lengths=lengths, beyond=beyond)
+    given |= {"lengths": lengths, "beyond": beyond, "duplicates": duplicates}
+    request = Request(read_measures(measures), qrels, runs, **given)
     return request.scores(progress=progress)[0]
 
 
@@ -269,6 +274,10 @@ def _searched(runs: Any, topics: Any) -> dict[str, Source]:
     return {name: opened("run", run) for name, run in search(named, topics).items()}
 
 
+def _keeping(runs: Mapping[str, Any], duplicates: str) -> dict[str, Source]:
+    return {name: opened("run", run).keeping(duplicates) for name, run in runs.items()}
+
+
 class Request:
     """Measures, qrels and runs of one call: read, checked and prepared once, in this order.
 
@@ -290,6 +299,7 @@ class Request:
         nuggets: Any = None,
         lengths: Any = None,
         beyond: str = "keep",
+        duplicates: str = DUPLICATES[0],
         topics: Any = _LATER,
     ) -> None:
         self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
@@ -301,6 +311,10 @@ class Request:
         words = {"ties": ties, "ranks": ranks or "default", "beyond": beyond, "precision": "float64"}
         files = {"intents": intents, "nuggets": nuggets, "lengths": lengths}
         options = words | {name: one is not None for name, one in files.items()}
+        check_duplicates(duplicates)
+        if duplicates != DUPLICATES[0]:  # which scores that were saved earlier lack
+            options["duplicates"] = duplicates
+        self._duplicates = duplicates
         self.origin = Origin(options, facets=wanted_columns(self.measures))
         if not isinstance(qrels, Judgments):
             qrels = opened("qrels", qrels)
@@ -310,7 +324,7 @@ class Request:
             topics = topics_frame(topics)
             self._asked = {*topics["qid"]}
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
-            given = _searched(runs, topics)
+            given = _keeping(_searched(runs, topics), duplicates)
             qrels, runs = whole_documents(qrels, given, lengths)
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels
@@ -362,10 +376,10 @@ class Request:
 
         ``given`` are the runs of the caller, if ``runs`` are others.
         """
-        self.runs = {name: opened("run", run) for name, run in runs.items()}
+        self.runs = _keeping(runs, self._duplicates)
         qrels = {key: one for key, one in self.origin.sources.items() if key[0] == "qrels"}
         self.origin = replace(self.origin, sources=qrels)
-        for name, run in (given or runs).items():
+        for name, run in (given or self.runs).items():
             self.origin.add("run", name, run)
         warn_if_swapped(getattr(self._qrels, "given", None), next(iter(self.runs.values())).given)
         self._qrels = None

@@ -46,6 +46,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     nuggets: Any = None,
     lengths: Any = None,
     beyond: str = "keep",
+    duplicates: str = "raise",
     topics: Any = None,
     **options: Any,
 ) -> Differences:
@@ -67,12 +68,13 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         slices: slices of topics, as for ``meta.differences``. In a file, blanks, tabs or commas separate the
             fields; where topics hold blanks, it must be a tab or a comma. A header that begins with
             ``query_id`` is skipped.
-        ties: as for ``evaluate``; also the next six.
+        ties: as for ``evaluate``; also the next seven.
         ranks: see there.
         intents: see there.
         nuggets: see there.
         lengths: see there.
         beyond: see there.
+        duplicates: see there.
         topics: see there.
         options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, minimum,
             n_resamples and rng.
@@ -110,7 +112,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     check_higher_is_better(read)
     name, named = named_with_baseline(baseline, runs)
     given = {"intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond, "topics": topics}
-    request = Request(read, qrels, named, ranks=ranks, **given)
+    request = Request(read, qrels, named, ranks=ranks, duplicates=duplicates, **given)
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
     def judged_share(matched: MatchedRun) -> tuple[Floats, Bools]:

@@ -15,7 +15,14 @@ import numpy as np
 from ir_graded.core.facets import FACETS, INTENT, POSITION, SPAN, VALUE_COLUMNS
 from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.core.struct import light_dataclass
-from ir_graded.errors import AS_COMPLETE, InputError, ParameterError, SampledJudgmentsWarning, short_repr
+from ir_graded.errors import (
+    AS_COMPLETE,
+    InputError,
+    ParameterError,
+    SampledJudgmentsWarning,
+    short_repr,
+    warn_caller,
+)
 
 from .experiments import (
     dataset_named,
@@ -51,6 +58,8 @@ def _raise_unread(kind: str, source: Any, options: Options) -> Table:
     raise unread(kind, source, options)
 
 
+#: Which row counts of a document that a run repeats in a topic; with 'raise', that is an error.
+DUPLICATES = ("raise", "first", "best")
 #: Forms that the type of an object does not show.
 FILE = Form("a file", is_file, _read_file, content="file")
 DATASET_ID = Form("the id of a dataset", lambda name: load_dataset(name) is not None, _read_dataset_id)
@@ -121,6 +130,11 @@ class Source:
             return {as_text(topic) for topic in list(self.given) if not self.given[topic]}
         return self.given.without_rows if self.form is TABLE else ()
 
+    @property
+    def repeated(self) -> str:
+        """Clause on the rows of a table that were left out because they repeat a document."""
+        return self.given.repeated if self.form is TABLE else ""
+
     def topics(self) -> list[str]:
         """Return the topics."""
         if self.content == "dicts":
@@ -142,8 +156,7 @@ class Source:
 
         A regular file is unchanged, too, unless it is needed as a ``whole``.
         """
-        is_kept = self.content == "file" and self.is_regular_file and not whole
-        if is_kept or self.content == "dicts" or self.form is TABLE:
+        if (self.is_regular_file and not whole) or self.content == "dicts" or self.form is TABLE:
             return self
         table = self.table()
         if isinstance(self.given, Iterator) and not len(table):
@@ -153,6 +166,10 @@ class Source:
             )
         return self.read_as(table)
 
+    def keeping(self, duplicates: str) -> Source:
+        """Return the run with another word of ``DUPLICATES``."""
+        return replace(self, options=self.options._replace(duplicates=duplicates))
+
     def read_as(self, table: Table) -> Source:
         """Return the source as a table that was read from it."""
         return Source(self.kind, table, TABLE)
@@ -161,6 +178,13 @@ class Source:
         """Raise the error of a path or a dataset id that does not exist."""
         if self.path is not None and not self.exists:
             dataset_named(self.path)
+
+
+def check_duplicates(word: Any, otherwise: str | None = DUPLICATES[0]) -> None:
+    """Raise ParameterError for a word that names no row, and is not the value for all rows."""
+    words = (otherwise, *DUPLICATES[1:])
+    if not (word is None or isinstance(word, str)) or word not in words:
+        raise ParameterError(f"duplicates={short_repr(word)} must be one of {', '.join(map(repr, words))}")
 
 
 def opened(kind: str, source: Any, options: Options = Options()) -> Source:  # noqa: B008  # a tuple
@@ -341,6 +365,7 @@ def read_run(
     format: str | None = None,
     rank: str = "score",
     query_ids: Sequence[Any] | None = None,
+    duplicates: str | None = None,
 ) -> pd.DataFrame:
     """Read a run as a frame with the columns query_id, doc_id (text) and score.
 
@@ -363,6 +388,8 @@ def read_run(
             program: by rank, then pmid as text, start and length. The score is then minus the position within
             the topic.
         query_ids: the topics of responses or lists of ids that are in a list, in this order.
+        duplicates: which row is kept of a document that a topic repeats: 'first', or 'best', the first with
+            the highest score. None keeps all rows, which ``evaluate`` rejects.
 
     Returns:
         A row per document. Passages have one row each, with the further columns start and length. Where the
@@ -372,12 +399,13 @@ def read_run(
         FileFormatError: the file or a line of it cannot be read, or it may be of two formats.
         InputError: the dataset does not exist, or it has no scoreddocs; a response is an error, a hit has no
             id, or there are not as many responses as ``query_ids``.
-        ParameterError: ``rank`` is not a valid word, or ``query_ids`` is given for another form.
+        ParameterError: ``rank`` or ``duplicates`` is not a valid word, or ``query_ids`` is given for another
+            form.
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
 
     Warns:
         CoverageWarning: a response timed out or lacks shards, or its scores are not in descending order, so
-            the positions are the ranking.
+            the positions are the ranking. ``duplicates`` left rows out.
 
     Example:
         >>> import ir_graded
@@ -386,6 +414,12 @@ def read_run(
           query_id doc_id  score  position
         0    shoes     d2    1.5         1
         1    shoes     d9    1.5         2
+        >>> rows = [{"query_id": 1, "doc_id": doc, "score": score} for doc, score in (("a", 2), ("a", 3))]
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", ir_graded.CoverageWarning)  # which counts the rows left out
+        ...     ir_graded.read_run(rows, duplicates="best")
+          query_id doc_id  score
+        0        1      a    3.0
     """
     if rank not in {"score", "column"}:
         raise ParameterError(f"rank={short_repr(rank)} must be 'score' or 'column'")
@@ -393,7 +427,10 @@ def read_run(
         raise ParameterError("rank='column' is for runs of format='genomics'")
     if format is not None and query_ids is not None:
         raise ParameterError(f"query_ids is for responses of search engines; leave out format={format!r}")
-    table = opened("run", source, Options(format=format, query_ids=query_ids)).table()
+    check_duplicates(duplicates, None)
+    table = opened("run", source, Options("", format, query_ids, duplicates or DUPLICATES[0])).table()
+    if table.repeated:
+        warn_caller(f"The run {table.repeated}.")
     frame = frame_of(_by_rank_column(table) if rank == "column" else table)
     if table.has(POSITION):
         frame[POSITION.name] = table.numbers(POSITION).astype(np.int64)

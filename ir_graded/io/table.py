@@ -94,7 +94,7 @@ class Table:
         rows: the row of the source of each row; None for all rows of the source.
         dropped: number of rows of sampled judgments that were dropped.
         without_rows: topics that the source of a run has without a document, as text.
-        repeated: number of rows of a run that were left out because their document has another row.
+        repeated: clause on the rows of a run that were left out because their document has another one.
     """
 
     kind: str
@@ -109,7 +109,7 @@ class Table:
     rows: Ints | None = None
     dropped: int = 0
     without_rows: frozenset[str] = frozenset()
-    repeated: int = 0
+    repeated: str = ""
 
     def __getitem__(self, rows: Ints | slice) -> Table:
         """Return some of the rows, which keep their places."""
@@ -166,7 +166,9 @@ class Table:
     @property
     def why_no_repeats(self) -> str:
         """Advice for the error about a document in several rows."""
-        advice = "keep one of the rows (only passages, with start and length, may repeat a document)"
+        keep = "keep one of the rows"
+        keep += ", as evaluate and read_run do with duplicates='first'" if self.kind == "run" else ""
+        advice = f"{keep} (only passages, with start and length, may repeat a document)"
         return "; ".join(filter(None, (advice, self.hint(SPAN), self.hint(INTENT))))
 
     def check_repetitions(self, suspects: Iterable[int] | None = None) -> None:
@@ -194,16 +196,19 @@ class Table:
         return replace(self[np.flatnonzero(~unwanted)], dropped=dropped)
 
     def without_repetitions(self, kept: str) -> Table:
-        """Return a run with the 'first' or the 'best' row of each document, which is counted, or 'raise'."""
+        """Return a run with the 'first' or the 'best' row of each document; with 'raise' all rows."""
         if kept == "raise" or self.passage is not None:
             return self
         rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id, "score": self.value})
         rows = rows.with_row_index("row")
-        if kept == "best":
-            rows = rows.sort("score", descending=True, nulls_last=True, maintain_order=True)
+        if kept == "best":  # a missing score is above all others, and is an error later
+            rows = rows.sort("score", descending=True, maintain_order=True)
         first = rows.unique(["topic", "doc"], keep="first", maintain_order=True)["row"].sort()
+        if not (left_out := len(self) - len(first)):
+            return self
+        note = f"repeats documents in a topic: with duplicates={kept!r} only the {kept} row of each counts"
         table = self[first.to_numpy().astype(np.int64)]
-        return replace(table, repeated=len(self) - len(table))
+        return replace(table, repeated=f"{note} (rows left out: {left_out})")
 
     def judgments(self) -> Table:
         """Return the rows of qrels without those that prels give to documents that were not judged."""

@@ -108,7 +108,7 @@ def match_runs(
             try:
                 level = -np.inf if given.is_read_once else lowest
                 if whole or given.content != "file":
-                    run = given.kept(whole=whole)
+                    run = given.kept(whole=True)
                     judged = match_run(prepared, run, level, processors())
                 elif given.is_regular_file:
                     judged, run = _match_file(prepared, given, next(pieces), level)
@@ -119,6 +119,7 @@ def match_runs(
                 if not judged.n_retrieved.any():
                     _check_shared_topics(prepared, name, run)
                 result = work(MatchedRun(name, run, judged, level))
+                del run, judged  # the next run may need as much memory
             except InputError as error:
                 if len(runs) == 1 or given.path is not None:
                     raise

@@ -41,7 +41,7 @@ from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.io.experiments import load_dataset
 from ir_graded.io.run_names import find_run
-from ir_graded.io.sources import named_runs
+from ir_graded.io.sources import DUPLICATES, named_runs
 from ir_graded.io.table import Table, column_names
 from ir_graded.io.text import line_text, read_text
 from ir_graded.io.values import as_text
@@ -223,6 +223,7 @@ def collect(  # noqa: PLR0913  # the options of report
     depth: int | None,
     queries: Any = None,
     documents: Any = None,
+    duplicates: str = DUPLICATES[0],
     **options: Any,
 ) -> Contents:
     """Compute all results of a report; arguments and errors are those of ``report``."""
@@ -232,7 +233,7 @@ def collect(  # noqa: PLR0913  # the options of report
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
     last = interval_depth(measures, depth, n_samples, confidence, rng) if n_samples else 0
-    request = Request(measures, qrels)
+    request = Request(measures, qrels, duplicates=duplicates)
     request.take(named)
     request.reread()
     # The range of a geometric mean is not the mean of the ranges of the topics.

@@ -42,6 +42,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     rng: int = 0,
     test: str = "randomisation",
     correction: str | None = None,
+    duplicates: str = "raise",
     weights: Any = None,
     title: str = "",
     queries: Any = None,
@@ -74,6 +75,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         rng: the seed, a whole number >= 0.
         test: the test against the baseline: {test}.
         correction: the correction for the runs of a measure: {correction}. None for that of the test.
+        duplicates: which row counts of a document that a run repeats in a topic: 'first', or 'best', the
+            first with the highest score; with 'raise', a repetition is an error.
         weights: weights of the topics in means, intervals and tests, as for ``meta.differences``.
         title: heading of the page, by default "Evaluation report".
         queries: texts of the topics: a dict, a frame with query_id and text, or a dataset of ir_datasets or
@@ -105,11 +108,15 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
     options |= {"weights": weights, "title": title, "queries": queries, "documents": documents}
+    options |= {"duplicates": duplicates}
     if not path:
         raise ParameterError("report: path is missing, the HTML file to write")
     if isinstance(measures, Scores):
-        of_qrels = {name: options.pop(name) for name in ("n_samples", "depth", "queries", "documents")}
+        of_qrels = {
+            name: options.pop(name) for name in ("n_samples", "depth", "queries", "documents", "duplicates")
+        }
         of_qrels |= {"qrels": qrels, "runs": runs, "n_samples": n_samples or None}
+        of_qrels["duplicates"] = None if duplicates == "raise" else duplicates
         if given := [name for name, value in of_qrels.items() if value is not None]:
             raise ParameterError(f"report: a page of Scores takes no {given[0]}: give measures instead")
         command = _call(["scores", "path='report.html'"], options)
@@ -122,7 +129,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
 def _call(inputs: list[str], options: dict[str, Any]) -> str:
     """Return a call of ``report`` as code, without options that have their usual value."""
-    usual = {"test": "randomisation", "title": "", "queries": None, "documents": None}
+    usual = {"test": "randomisation", "title": "", "queries": None, "documents": None, "duplicates": "raise"}
     given = {name: options.get(name) for name in ("weights", "queries", "documents")}
     shown = options | {name: None if one is None else short_repr(one) for name, one in given.items()}
     chosen = (f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value)

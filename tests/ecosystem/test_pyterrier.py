@@ -646,6 +646,15 @@ def test_an_error_of_one_of_several_runs_names_it_once():
         ir_graded.evaluate("Q", QRELS, {"first": frame(FIRST), "other": {"x": {"a": 1.0}}})
 
 
+def test_pipelines_may_repeat_documents_with_duplicates():
+    twice = pd.concat([ranked(FIRST), ranked(FIRST).assign(score=0.0)])
+    with pytest.warns(ir_graded.CoverageWarning, match=rf"rows left out: {len(ranked(FIRST))}\)"):
+        found = ir_graded.evaluate(
+            "Q", QRELS, pt.Transformer.from_df(twice), topics=TOPICS, duplicates="first"
+        )
+    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+
+
 def test_pipelines_with_passages_and_lengths():
     rows = [("1", "a", 2.0, 0, 10), ("1", "a", 1.0, 20, 5)]
     run = pd.DataFrame(rows, columns=["qid", "docno", "score", "start", "length"])

@@ -308,7 +308,7 @@ def test_spans_by_other_names_are_named_in_errors(spans, hint):
     right = {"start": [0, 9], "length": 5}
     good_run = pd.DataFrame({"query_id": "1", "doc_id": "a", "score": [2.0, 1.0], **right})
     good_gold = pd.DataFrame({"query_id": "1", "doc_id": "a", "relevance": [2, 1], **right})
-    match = rf"keep one of the rows .*; {re.escape(hint)}"
+    match = rf"keep one of the rows.*; {re.escape(hint)}"
     for given in (run, pl.from_pandas(run), run.to_dict("records"), [*run.itertuples(index=False)]):
         with pytest.raises(InputError, match=rf"appears twice.*; {match}"):
             ir_graded.evaluate("CharP", good_gold, given)
