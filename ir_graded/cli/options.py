@@ -23,7 +23,7 @@ from ir_graded._utils.text_tables import FORMATS
 from ir_graded.errors import CoverageWarning, short_repr
 from ir_graded.evaluation.evaluate import BEYOND, evaluate
 from ir_graded.evaluation.scores import Scores
-from ir_graded.io.paths import run_files, standard_input
+from ir_graded.io.paths import is_file, run_files, standard_input
 from ir_graded.io.run_names import runs_of_arguments
 from ir_graded.io.sources import DUPLICATES, named_runs, opened, with_query_ids as given_query_ids
 from ir_graded.io.text import line_text, read_text
@@ -354,7 +354,7 @@ def _files(value: Any) -> Iterator[str]:
             yield from _files(one)
     elif isinstance(value, str) and value:
         for name in (value, value.partition("=")[2]):  # NAME=FILE
-            if Path(name).exists():
+            if is_file(name):
                 yield name
                 yield from map(str, run_files(name) if Path(name).is_dir() else ())
 

@@ -42,7 +42,7 @@ from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.io.experiments import load_dataset
 from ir_graded.io.run_names import find_run
 from ir_graded.io.sources import DUPLICATES, named_runs
-from ir_graded.io.table import Table, column_names
+from ir_graded.io.table import column_names
 from ir_graded.io.text import line_text, read_text
 from ir_graded.io.values import as_text
 from ir_graded.matching.judgments import Judgments
@@ -245,8 +245,8 @@ def collect(  # noqa: PLR0913  # the options of report
     fusion = ReciprocalRankFusion(request.judgments) if n_samples else None
 
     def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments, float]:
-        if isinstance(run.run, Table):
-            request.origin.add_rows("run", run.name, run.run)
+        if run.run.content == "table":
+            request.origin.add_rows("run", run.name, run.run.table())
         if fusion is not None:
             fusion.add(run)
         spans = dict(zip(here, ranges(here, evaluator.scores_of(run.judged)), strict=True))
