@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+from contextlib import suppress
 from typing import Any
 
 from ir_graded.core.facets import CONVENTIONS
@@ -27,12 +28,12 @@ def read_slices(source: Any) -> list[dict[str, str]]:
     """
     if source is None:
         return []
-    if hasattr(source, "columns"):
-        return [
-            {topic: f"{key}={name}" for topic, name in _of_topics(source[key], "slices").items()}
-            for key in source.columns
-        ]
-    return [{topic: str(name) for topic, name in _of_topics(source, "slices").items()}]
+    keys = getattr(source, "columns", None)
+    given = {"": source} if keys is None else {f"{key}=": source[key] for key in keys}
+    return [
+        {topic: f"{key}{name}" for topic, name in _of_topics(one, "slices").items()}
+        for key, one in given.items()
+    ]
 
 
 def read_weights(source: Any) -> dict[str, Any]:
@@ -49,17 +50,22 @@ def read_weights(source: Any) -> dict[str, Any]:
     """
     if not hasattr(source, "columns"):
         return _of_topics(source, "weights")
-    columns = [*map(str, source.columns)]
-    keys = [name for name in columns if name.casefold() in _HEADERS]
-    values = [name for name in columns if name == _WEIGHT] or [name for name in columns if name not in keys]
+    columns, names = [*source.columns], [*map(str, source.columns)]
+    keys, values = _places(names, _WEIGHT)
     if len(values) != 1 or len(keys) > 1 or not (keys or hasattr(source, "index")):
         raise InputError(
             f"weights: expected a table with topics as its index or in a column query_id, and weights in its "
-            f"only other column or in a column weight; found the columns {', '.join(map(repr, columns))}"
+            f"only other column or in a column weight; found the columns {', '.join(map(repr, names))}"
         )
-    table = dict(zip(columns, source.columns, strict=True))
-    topics = source[table[keys[0]]] if keys else source.index
-    return _by_topic([*zip(map(str, topics), source[table[values[0]]], strict=True)], "weights")
+    topics = source[columns[keys[0]]] if keys else source.index
+    return _by_topic([*zip(map(str, topics), source[columns[values[0]]], strict=True)], "weights")
+
+
+def _places(names: list[str], kind: str) -> tuple[list[int], list[int]]:
+    """Return the columns that may hold topics, and those that may hold their values."""
+    keys = [at for at, name in enumerate(names) if name.casefold() in _HEADERS]
+    values = [at for at, name in enumerate(names) if name == kind]
+    return keys, values or [at for at in range(len(names)) if at not in keys]
 
 
 def _of_topics(source: Any, kind: str) -> dict[str, Any]:
@@ -83,44 +89,39 @@ def _by_topic(given: list[tuple[str, Any]], kind: str) -> dict[str, Any]:
 
 def _of_file(path: str, kind: str) -> dict[str, Any]:
     rows = _lines(read_text(path), path)
-    width, topic_at, value_at = 2, 0, 1
-    first = [name.casefold() for name in rows[0][1]] if rows else []
-    if _HEADERS.intersection(first) or (kind == _WEIGHT and kind in first[1:]):
-        (line, _), names = rows.pop(0), first
-        width, keys = len(names), [at for at, name in enumerate(names) if name in _HEADERS] or [0]
-        values = [at for at, name in enumerate(names) if name == kind]
-        values = values or [at for at in range(width) if at not in keys]
+    header = [name.casefold() for name in rows[0][1]] if rows else []
+    names, keys, values = ["topic", kind], [0], [1]
+    if _HEADERS.intersection(header) or (kind == _WEIGHT and kind in header[1:]):
+        (line, _), names = rows.pop(0), header
+        keys, values = _places(names, kind)
+        keys = keys or [0]
         if len(values) != 1 or len(keys) != 1:
             problem = f"expected a header with query_id and {kind}, each once"
             raise line_error(path, line, problem, " ".join(names).encode())
-        (topic_at,), (value_at,) = keys, values
     found = dict[str, Any]()
     for line, fields in rows:
-        if len(fields) != width or not fields[topic_at] or not fields[value_at]:
-            expected = f"a topic and its {kind}" if width == 2 else f"{width} fields as in the header"  # noqa: PLR2004
-            problem = f"expected {expected}, found {len(fields)} fields"
-            hint = "; where topics hold blanks, separate the fields by a tab or a comma"
-            raise line_error(path, line, problem + hint, " ".join(fields).encode())
-        topic, value = fields[topic_at], fields[value_at]
-        if topic in found:
-            problem = f"topic {topic!r} has a {kind} already"
-            hint = "" if kind == _WEIGHT else "; give overlapping slices in several files, one a call"
-            raise line_error(path, line, problem + hint, " ".join(fields).encode())
-        found[topic] = _weight(value, path, line) if kind == _WEIGHT else value
+        try:
+            if len(fields) != len(names) or not (fields[keys[0]] and fields[values[0]]):
+                wanted = f"{len(names)} fields as in the header" if names[2:] else f"a topic and its {kind}"
+                hint = "where topics hold blanks, separate the fields by a tab or a comma"
+                raise ValueError(f"expected {wanted}, found {len(fields)} fields; {hint}")
+            if (topic := fields[keys[0]]) in found:
+                hint = "" if kind == _WEIGHT else "; give overlapping slices in several files, one a call"
+                raise ValueError(f"topic {topic!r} has a {kind} already{hint}")
+            found[topic] = _weight(fields[values[0]]) if kind == _WEIGHT else fields[values[0]]
+        except ValueError as error:
+            raise line_error(path, line, str(error), " ".join(fields).encode()) from None
     if not found:
         raise InputError(f"{printable(path)}: there are no {kind}s; expected lines of a topic and its {kind}")
     return found
 
 
-def _weight(text: str, path: str, line: int) -> float:
-    """Return a weight in a file. Raises FileFormatError if it is not a finite number >= 0."""
-    try:
-        weight = math.nan if "_" in text else float(text)
-    except ValueError:
-        weight = math.nan
-    if not 0 <= weight < math.inf:
-        raise line_error(path, line, "the weight must be a finite number >= 0", text.encode())
-    return weight
+def _weight(text: str) -> float:
+    """Return a weight in a file. Raises ValueError if it is not a finite number >= 0."""
+    with suppress(ValueError):
+        if 0 <= (weight := float(text.replace("_", "?"))) < math.inf:  # float would read 1_0
+            return weight
+    raise ValueError("the weight must be a finite number >= 0")
 
 
 def _lines(data: bytes, path: str) -> list[tuple[int, list[str]]]:
@@ -128,16 +129,14 @@ def _lines(data: bytes, path: str) -> list[tuple[int, list[str]]]:
 
     Semicolons separate them if the first line is a header with semicolons.
     """
-    first = data.lstrip().partition(b"\n")[0].strip()
-    mark = next((mark for mark in "\t," if mark.encode() in first), None)
-    if mark is None and _HEADERS.intersection(first.decode(errors="replace").casefold().split(";")):
-        mark = ";"
-    if mark is None:
+    first = data.lstrip().partition(b"\n")[0].decode(errors="replace").strip().casefold()
+    marks = [mark for mark in "\t," if mark in first] or [";"] * bool(_HEADERS.intersection(first.split(";")))
+    if not marks:
         split = ((line, fields_of(raw, line, path)) for line, raw in enumerate(io.BytesIO(data), 1))
         return [(line, fields) for line, fields in split if fields]
-    rows, lines = delimited_rows(data, mark, path)
+    rows, lines = delimited_rows(data, marks[0], path)
     found = [(line, [*map(str.strip, row)]) for line, row in zip(lines, rows, strict=True)]
     # Several tabs may align two fields.
-    if mark == "\t" and sum(map(bool, found[0][1])) <= 2:  # noqa: PLR2004
+    if marks[0] == "\t" and sum(map(bool, found[0][1])) <= 2:  # noqa: PLR2004
         found = [(line, [*filter(None, fields)]) for line, fields in found]
     return found

@@ -57,12 +57,12 @@ def test_weights_are_read_from_objects(given):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1 3\n2 x\n", "line 2: the weight must be a finite number >= 0: 'x'"),
-        ("1 3\n\n2 -1\n", "line 3: the weight must be a finite number >= 0: '-1'"),
+        ("1 3\n2 x\n", "line 2: the weight must be a finite number >= 0: '2 x'"),
+        ("1 3\n\n2 -1\n", "line 3: the weight must be a finite number >= 0: '2 -1'"),
         ("1,3\n2,nan\n", "line 2: the weight must be"),
         ("1,3\n2,inf\n", "line 2: the weight must be"),
         ("1,3\n2,1_0\n", "line 2: the weight must be"),
-        ("topic,traffic\n1,3\n", "line 1: the weight must be a finite number >= 0: 'traffic'"),
+        ("topic,traffic\n1,3\n", "line 1: the weight must be a finite number >= 0: 'topic traffic'"),
         ("query_id,text,traffic\n1,a,3\n", "line 1: expected a header with query_id and weight, each once"),
         ("query_id,qid,weight\n1,1,3\n", "line 1: expected a header with query_id and weight"),
         ("query_id,weight,weight\n1,1,3\n", "line 1: expected a header with query_id and weight"),
