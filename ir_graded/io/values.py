@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager, suppress
 from operator import is_
@@ -152,11 +153,11 @@ def _as_float(value: Any, row: int, describe: Callable[[int], str]) -> float:
         pass
     problem = "is not a number"
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             float(value)
             problem = "is a string; convert the column to numbers"
-        except ValueError:
-            problem = "is not a number; replace words by numbers, for example vital by 2 and okay by 1"
+        if problem.endswith("number") and re.search(r"[^\W\d_]", value) and not re.search(r"\d", value):
+            problem += "; replace words by numbers, for example vital by 2 and okay by 1"
     raise InputError(f"{describe(row)} {short_repr(value)} {problem}")
 
 
