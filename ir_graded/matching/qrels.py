@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,14 +47,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         wanted: further columns that measures need.
     """
     table = table.judgments()
-    facets, note_on_importance = {facet.name: facet for facet in wanted if table.has(facet)}, ""
-    columns = frozenset(facets)
-    if INTENT.name in facets:
-        facets |= {facet.name: facet for facet in (PROBABILITY, INTENT_TYPE) if table.has(facet)}
-    others = {SPAN.name, IMPORTANCE.name}
-    values = {name: table.values(facet) for name, facet in facets.items() if name not in others}
-    if IMPORTANCE.name in facets:
-        values[IMPORTANCE.name], note_on_importance = importance_of(table)
+    facets = {facet.name: facet for facet in wanted if table.has(facet)}
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
     names = at_rows(table.query_id, first)
     topic = topic_numbers(table.query_id, names)
@@ -71,18 +64,20 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         document = place[document]
     doc_ids = at_rows(table.doc_id, kept[order]).to_list()
     highlights = intents = None
-    intent_names: list[str] = []
+    intent_names, note_on_importance = list[str](), ""
     if articles is not None:
-        aspects = _aspects(values[ASPECTS.name], topic) if ASPECTS.name in facets else None
+        aspects = _aspects(table.values(ASPECTS), topic) if ASPECTS.name in facets else None
         highlights = Highlights(articles.passage.spans(document), table.value, aspects, scale=scale)
     if INTENT.name in facets:
-        intents, intent_names, intent = _intents(table, values, topic, document, names, scale)
-        intents = replace(intents, doc_ids=doc_ids)
+        intents, intent_names, intent = _intents(table, topic, document, names, doc_ids, scale)
+        if IMPORTANCE.name in facets:
+            importance, note_on_importance = importance_of(table)
+            intents = replace(intents, importance=_by_unit(table, IMPORTANCE, importance, topic, intent))
         highlights = highlights and replace(highlights, intent=intent)
     levels = Levels.of(len(names), topic[kept][order], level[order], highlights, scale, intents)
     unit = {"document": document, "topic": topic}
     further = {
-        name: _by_unit(table, facet, values[name], topic, unit[facet.per])
+        name: _by_unit(table, facet, table.values(facet), topic, unit[facet.per])
         for name, facet in facets.items()
         if facet.per in unit
     }
@@ -90,7 +85,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         levels = replace(levels, further=further)
     strata = []
     if STRATUM.name in facets:
-        strata = at_rows(values[STRATUM.name], kept[order]).to_list()
+        strata = at_rows(table.values(facets[STRATUM.name]), kept[order]).to_list()
         _check_strata(table, levels, names, strata)
     return Judgments(
         table.query_objects(first),
@@ -98,7 +93,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         levels,
         doc_ids,
         intent_names,
-        columns,
+        frozenset(facets),
         note,
         unused_intents=table.unused_intents,
         hint=table.hint(SPAN),
@@ -227,33 +222,25 @@ def _aspects(words: list[set[str] | None], topic: Ints) -> Aspects:
 
 
 def _intents(
-    table: Table,
-    values: Mapping[str, Any],
-    topic: Ints,
-    document: Ints,
-    names: pl.Series,
-    scale: Sequence[float],
+    table: Table, topic: Ints, document: Ints, names: pl.Series, doc_ids: list[str], scale: Sequence[float]
 ) -> tuple[Intents, list[str], Ints]:
     """Return the intents of qrels, the name of each, and the intent of each row."""
-    text: pl.Series = values[INTENT.name]
+    text: pl.Series = table.values(INTENT)
     key = topic << 32 | text.cast(pl.Categorical).to_physical().to_numpy().astype(np.int64)
     found, first, intent = np.unique(key, return_index=True, return_inverse=True)
     of_intent = found >> 32
     probability, is_nav = None, np.zeros(found.size, dtype=np.bool_)
-    if PROBABILITY.name in values:
-        probability = _by_unit(table, PROBABILITY, values[PROBABILITY.name], topic, intent)
+    if table.has(PROBABILITY):
+        probability = _by_unit(table, PROBABILITY, table.values(PROBABILITY), topic, intent)
         bounds = np.searchsorted(of_intent, np.arange(len(names) + 1))
         for number, name in enumerate(names):
             of_topic = probability[bounds[number] : bounds[number + 1]]
             if listed := of_topic[~np.isnan(of_topic)].tolist():
                 check_sum(name, listed)
-    if INTENT_TYPE.name in values:
-        is_nav = _by_unit(table, INTENT_TYPE, values[INTENT_TYPE.name], topic, intent) > 0
-    importance = None
-    if IMPORTANCE.name in values:
-        importance = _by_unit(table, IMPORTANCE, values[IMPORTANCE.name], topic, intent)
+    if table.has(INTENT_TYPE):
+        is_nav = _by_unit(table, INTENT_TYPE, table.values(INTENT_TYPE), topic, intent) > 0
     # One judgment for each intent and document, in the order of intents.
     rows = np.unique(intent << 32 | document, return_index=True)[1]
     levels = Levels.of(found.size, intent[rows], table.value[rows], scale=scale)
-    intents = Intents(of_intent, probability, is_nav, levels, document[rows], importance=importance)
+    intents = Intents(of_intent, probability, is_nav, levels, document[rows], doc_ids=doc_ids)
     return intents, text.gather(first).to_list(), intent.astype(np.int64)
