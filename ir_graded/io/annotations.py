@@ -25,29 +25,18 @@ from ir_graded.errors import (
     short_repr,
 )
 
-from .assignments import IMPORTANCES, Nuggets, nugget_lists
+from .assignments import IMPORTANCES, Nuggets, nugget_lists, number_or_text, part_of_frame
 from .forms import is_frame
 from .paths import check_path
 from .sources import opened, qrels_frame
-from .table import (
-    Table,
-    as_strings,
-    as_words,
-    column_names,
-    first_null,
-    get_column,
-    objects_at,
-    row_place,
-)
+from .table import Table, as_strings, as_words, column_names, no_place
 from .text import fields_of, line_error, read_text
-from .values import as_shares, as_text, floats_of, is_missing, text_ids
+from .values import as_shares, as_text, floats_of, text_ids
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _Value = TypeVar("_Value")
-#: Pairs of ids, their values, and a function for the place of a row.
-_Rows = tuple[list[tuple[str, str]], list[Any], Callable[[int], str]]
 
 
 def with_intents(qrels: Any, intents: Any) -> pd.DataFrame:
@@ -88,7 +77,20 @@ def add_intents(table: Table, intents: Any) -> Table:
     """Return qrels with the columns probability and intent_type; errors as `with_intents`."""
     if not table.has(INTENT):
         raise InputError(f"intents are given, but {INTENT.lacking('qrels')}")
-    return with_probabilities(table, intents)
+    listed = _checked(intents, table.query_id.unique(maintain_order=True).to_list())
+    text = table.text(INTENT.name)
+    pairs = [*zip(table.query_id.to_list(), text.to_list(), strict=True)]
+    found = [listed.get(pair, (math.nan, INTENT_TYPE.words[0])) for pair in pairs]
+    added = {
+        INTENT.name: text,
+        PROBABILITY.name: [probability for probability, _ in found],
+        INTENT_TYPE.name: [kind for _, kind in found],
+    }
+    columns = {name: partial(added.get, name) for name in added}
+    unused: dict[str, list[str]] = {}
+    for topic, intent in listed.keys() - {*pairs}:
+        unused.setdefault(topic, []).append(intent)
+    return replace(table, further={**table.further, **columns}, unused_intents=unused)
 
 
 def with_nuggets(qrels: Any, nuggets: Any) -> pd.DataFrame:
@@ -135,7 +137,60 @@ def add_nuggets(table: Table, nuggets: Any) -> tuple[Table, str]:
     """Return qrels with importance and all nuggets, and doubts; errors as `with_nuggets`."""
     if not table.has(INTENT):
         raise InputError(f"nuggets are given, but {INTENT.lacking('qrels')}")
-    return with_importance(table, nuggets)
+    listed = nugget_lists(nuggets)
+    topics = {*table.query_id.to_list()}
+    if topics.isdisjoint(listed.query_id):
+        raise NoSharedTopicsError(
+            f"the nuggets and the qrels share no topic: the nuggets have {format_ids(listed.query_id)}, the "
+            f"qrels have {format_ids(sorted(topics))}"
+        )
+    pairs = [*zip(table.query_id.to_list(), table.text(INTENT.name).to_list(), strict=True)]
+    place = {
+        pair: row
+        for row, pair in enumerate(zip(listed.query_id, listed.nugget, strict=True))
+        if pair[0] in topics
+    }
+    known = importance_of(table)[0] if table.has(IMPORTANCE) else np.full(len(table), np.nan)
+    levels, unlisted = known.copy(), []
+    for row, pair in enumerate(pairs):
+        if pair not in place:
+            unlisted.append(row)
+            continue
+        levels[row] = listed.importance[place[pair]]
+        if not np.isnan(known[row]) and known[row] != levels[row]:
+            raise InputError(
+                f"{table.in_kind(row)}: the nugget has the importance {known[row]:g}, but {levels[row]:g} "
+                f"in the nuggets: {listed.describe(place[pair])}; use the same in both"
+            )
+    new = sorted(place.keys() - {*pairs}, key=place.__getitem__)
+    order = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
+    order = order.with_row_index("row").sort("level", "doc", descending=[True, False])
+    best = order.unique("topic", keep="first", maintain_order=True)
+    row_of = dict(zip(best["topic"].to_list(), best["row"].to_list(), strict=True))
+    rows = np.array([*range(len(table)), *(row_of[topic] for topic, _ in new)], dtype=np.int64)
+    found, added = table[rows], len(new)
+    columns = {name: partial(found.objects, name) for name in table.further}
+    # A listed nugget has no probability, and the type of an intent has no effect on it.
+    for facet, value in ((PROBABILITY, math.nan), (INTENT_TYPE, INTENT_TYPE.words[0])):
+        if table.has(facet):
+            columns[facet.name] = partial(list, [*table.objects(facet.name), *[value] * added])
+    columns[INTENT.name] = partial(list, [nugget for _, nugget in (*pairs, *new)])
+    columns[IMPORTANCE.name] = partial(
+        list, [*levels.tolist(), *(float(listed.importance[place[pair]]) for pair in new)]
+    )
+    passage = found.passage
+    if passage is not None:
+        passage = replace(passage, length=np.where(np.arange(rows.size) < len(table), passage.length, 0.0))
+    whole = replace(
+        found,
+        value=np.append(table.value, np.full(added, min(0.0, table.value.min(initial=0.0)))),
+        passage=passage,
+        further=columns,
+        rows=None,
+        place_of=found.place,
+        query_objects_of=found.query_objects,
+    )
+    return whole, _note_on_nuggets(table, listed, unlisted)
 
 
 def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
@@ -184,12 +239,21 @@ def with_groups(qrels: Any, groups: Mapping[str, Any]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Topic and second id of each row as text, its value (of a frame, a tuple) and its place."""
+    """Topic and second id of each row as text, its value (of a frame, a tuple) and its place.
 
+    ``name`` is that of the input in messages, ``noun`` that of the second id.
+    """
+
+    name: str
+    noun: str
     ids: list[tuple[str, str]]
     values: list[Any]
-    describe: Callable[[int], str]
-    place: Callable[[int], str]
+    place: Callable[[int], str] = no_place
+
+    def describe(self, row: int) -> str:
+        """Describe a row by its ids and place."""
+        (topic, other), place = self.ids[row], self.place(row)
+        return f"{self.name}: topic {topic!r}, {self.noun} {other!r}" + (f" ({place})" if place else "")
 
     def unique(self, values: Sequence[_Value]) -> dict[tuple[str, str], _Value]:
         """Return one value for each pair. Raises InputError if two rows of a pair have different values."""
@@ -218,25 +282,23 @@ def read_pairs(
     """
     column, noun = by
     if isinstance(source, (str, os.PathLike)):
-        ids, values, place = _of_file(source, layout, of_fields)
-    elif isinstance(source, Mapping):
-        ids, values, place = _of_dicts(name, source, noun)
-    elif is_frame(source):
-        ids, values, place = _of_frame(name, source, column, of_columns)
-    else:
+        check_path(source)
+        return Pairs(name, noun, *_of_file(os.fspath(source), layout, of_fields))
+    if isinstance(source, Mapping):
+        return Pairs(name, noun, *_of_dicts(name, source, noun))
+    if not is_frame(source):
         raise InputError(
             f"{name}: cannot read {short_repr(source)}; give a dict of dicts by topic and {noun}, a frame "
             f"with the columns query_id and {column}, or a file of lines {layout}"
         )
+    names, part = ("query_id", column), part_of_frame(source)
+    wanted = of_columns([one for one in column_names(source) if one not in names])
+    found = part.columns(name, names, wanted)
+    ids, values = ([*zip(*(found[one] for one in some), strict=True)] for some in (names, wanted))
+    return Pairs(name, noun, ids, values, part.place)
 
-    def describe(row: int) -> str:
-        where = f" ({place(row)})" if place(row) else ""
-        return f"{name}: topic {ids[row][0]!r}, {noun} {ids[row][1]!r}{where}"
 
-    return Pairs(ids, values, describe, place)
-
-
-def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
+def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> tuple[list[tuple[str, str]], list[Any]]:
     ids: list[tuple[str, str]] = []
     values: list[Any] = []
     for topic, of_topic in zip(text_ids([*source], "topic", name), source.values(), strict=True):
@@ -246,66 +308,28 @@ def _of_dicts(name: str, source: Mapping[Any, Any], noun: str) -> _Rows:
             )
         ids += [(topic, other) for other in text_ids([*of_topic], noun, f"{name}: topic {topic!r}")]
         values += of_topic.values()
-    return ids, values, lambda _: ""
+    return ids, values
 
 
-def _of_frame(
-    name: str, frame: Any, column: str, of_columns: Callable[[Sequence[str]], Sequence[str]]
-) -> _Rows:
-    names, present = ("query_id", column), column_names(frame)
-    wanted = of_columns([each for each in present if each not in names])
-    if missing := [each for each in (*names, *wanted) if each not in present]:
-        raise InputError(
-            f"{name}: the table has no column {', '.join(missing)}; it has {', '.join(map(str, present))}"
-        )
-    ids = [as_strings(get_column(name, frame, each), f"{name}: {each}") for each in names]
-    for each, texts in zip(names, ids, strict=True):
-        if (row := first_null(texts)) is not None:
-            raise InputError(f"{name}: {row_place(row)} has no {each}")
-    every = np.arange(len(frame))
-    parts = [objects_at(get_column(name, frame, each), every) for each in wanted]
-    return [*zip(*ids, strict=True)], [*zip(*parts, strict=True)], row_place
-
-
-def _of_file(path: str | os.PathLike[str], layout: str, of_fields: Callable[[Sequence[str]], Any]) -> _Rows:
-    check_path(path)
-    where = os.fspath(path)
-    data = read_text(where)
+def _of_file(
+    path: str, layout: str, of_fields: Callable[[Sequence[str]], Any]
+) -> tuple[list[tuple[str, str]], list[Any], Callable[[int], str]]:
     ids, values, lines = [], [], []
-    for line, raw in enumerate(io.BytesIO(data), 1):
-        fields = fields_of(raw, line, where)
-        if not fields:
+    for line, raw in enumerate(io.BytesIO(read_text(path)), 1):
+        if not (fields := fields_of(raw, line, path)):
             continue
         try:
             topic, other, *rest = fields
             values.append(of_fields(rest))
         except ValueError:
-            raise line_error(where, line, f"expected a line {layout}", raw) from None
+            raise line_error(path, line, f"expected a line {layout}", raw) from None
         ids.append((topic, other))
         lines.append(line)
-    return ids, values, lambda row: f"{where}, line {lines[row]}"
+    return ids, values, lambda row: f"{path}, line {lines[row]}"
 
 
 #: Tolerance of the sum, because files have probabilities with four digits.
 HIGHEST_SUM = 1.001
-
-
-def with_probabilities(table: Table, intents: Any) -> Table:
-    """Return qrels with the columns probability and intent_type; errors as in ``with_intents``."""
-    listed = _checked(intents, table.query_id.unique(maintain_order=True).to_list())
-    text = table.text(INTENT.name)
-    pairs = [*zip(table.query_id.to_list(), text.to_list(), strict=True)]
-    found = [listed.get(pair, (math.nan, INTENT_TYPE.words[0])) for pair in pairs]
-    added = {
-        INTENT.name: text,
-        PROBABILITY.name: [probability for probability, _ in found],
-        INTENT_TYPE.name: [kind for _, kind in found],
-    }
-    columns = {name: partial(added.get, name) for name in added}
-    unused: dict[str, list[str]] = {}
-    for topic, intent in listed.keys() - {*pairs}:
-        unused.setdefault(topic, []).append(intent)
-    return replace(table, further={**table.further, **columns}, unused_intents=unused)
 
 
 def check_sum(topic: str, probabilities: Iterable[float]) -> None:
@@ -361,21 +385,15 @@ def _checked(intents: Any, topics: list[str]) -> dict[tuple[str, str], tuple[flo
 
 def importance_of(table: Table) -> tuple[Floats, str]:
     """Return the importance of the nugget of each row, NaN for other words, and a note on these."""
-
-    def level(row: int) -> float:
-        value = given[row]
-        if is_missing(value):
-            return math.nan
-        if not isinstance(value, str):
-            return float(floats_of([value], lambda _: f"{table.in_kind(row)}: the importance")[0])
-        try:
-            return IMPORTANCES.get(value.strip().casefold()) or float(value)
-        except ValueError:
-            others.append(row)
-            return math.nan
-
     given, others = table.objects(IMPORTANCE.name), list[int]()
-    levels = np.array([level(row) for row in range(len(given))], dtype=np.float64)
+    levels = np.full(len(given), np.nan)
+    for row, value in enumerate(given):
+        if isinstance(value, str):
+            value = IMPORTANCES.get(value.strip().casefold(), number_or_text(value))  # noqa: PLW2901
+        if isinstance(value, str):
+            others.append(row)
+        else:
+            levels[row] = floats_of([value], lambda _, at=row: f"{table.in_kind(at)}: the importance")[0]  # type: ignore[misc]
     if not others:
         return levels, ""
     return levels, (
@@ -383,68 +401,6 @@ def importance_of(table: Table) -> tuple[Floats, str]:
         f"{', '.join(IMPORTANCES)}, the first {short_repr(given[others[0]])} ({table.describe(others[0])}); "
         "such nuggets count in importance='all' only."
     )
-
-
-def with_importance(table: Table, nuggets: Any) -> tuple[Table, str]:
-    """Return qrels with the column importance and a row for each nugget that has none, and doubts.
-
-    The row is of the lowest level and length 0, so that it changes no other measure. Errors are those of
-    ``with_nuggets``.
-    """
-    listed = nugget_lists(nuggets)
-    topics = {*table.query_id.to_list()}
-    if topics.isdisjoint(listed.query_id):
-        raise NoSharedTopicsError(
-            f"the nuggets and the qrels share no topic: the nuggets have {format_ids(listed.query_id)}, the "
-            f"qrels have {format_ids(sorted(topics))}"
-        )
-    pairs = [*zip(table.query_id.to_list(), table.text(INTENT.name).to_list(), strict=True)]
-    place = {
-        pair: row
-        for row, pair in enumerate(zip(listed.query_id, listed.nugget, strict=True))
-        if pair[0] in topics
-    }
-    known = importance_of(table)[0] if table.has(IMPORTANCE) else np.full(len(table), np.nan)
-    levels, unlisted = known.copy(), []
-    for row, pair in enumerate(pairs):
-        if pair not in place:
-            unlisted.append(row)
-            continue
-        levels[row] = listed.importance[place[pair]]
-        if not np.isnan(known[row]) and known[row] != levels[row]:
-            raise InputError(
-                f"{table.in_kind(row)}: the nugget has the importance {known[row]:g}, but {levels[row]:g} "
-                f"in the nuggets: {listed.describe(place[pair])}; use the same in both"
-            )
-    new = sorted(place.keys() - {*pairs}, key=place.__getitem__)
-    order = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
-    order = order.with_row_index("row").sort("level", "doc", descending=[True, False])
-    best = order.unique("topic", keep="first", maintain_order=True)
-    row_of = dict(zip(best["topic"].to_list(), best["row"].to_list(), strict=True))
-    rows = np.array([*range(len(table)), *(row_of[topic] for topic, _ in new)], dtype=np.int64)
-    found, added = table[rows], len(new)
-    columns = {name: partial(found.objects, name) for name in table.further}
-    # A listed nugget has no probability, and the type of an intent has no effect on it.
-    for facet, value in ((PROBABILITY, math.nan), (INTENT_TYPE, INTENT_TYPE.words[0])):
-        if table.has(facet):
-            columns[facet.name] = partial(list, [*table.objects(facet.name), *[value] * added])
-    columns[INTENT.name] = partial(list, [nugget for _, nugget in (*pairs, *new)])
-    columns[IMPORTANCE.name] = partial(
-        list, [*levels.tolist(), *(float(listed.importance[place[pair]]) for pair in new)]
-    )
-    passage = found.passage
-    if passage is not None:
-        passage = replace(passage, length=np.where(np.arange(rows.size) < len(table), passage.length, 0.0))
-    whole = replace(
-        found,
-        value=np.append(table.value, np.full(added, min(0.0, table.value.min(initial=0.0)))),
-        passage=passage,
-        further=columns,
-        rows=None,
-        place_of=found.place,
-        query_objects_of=found.query_objects,
-    )
-    return whole, _note_on_nuggets(table, listed, unlisted)
 
 
 def _note_on_nuggets(table: Table, listed: Nuggets, unlisted: list[int]) -> str:

@@ -11,7 +11,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,16 +25,8 @@ from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short
 from .forms import is_frame
 from .parquet import is_parquet
 from .paths import check_path, run_name, standard_input
-from .records import Node, distinct_names
-from .table import (
-    as_strings,
-    column_names,
-    first_null,
-    get_column,
-    item_place,
-    objects_at,
-    row_place,
-)
+from .records import Node, distinct_names, read_json
+from .table import as_strings, check_columns, column_names, first_null, item_place, objects_at, row_place
 from .text import (
     delimited_rows,
     is_json,
@@ -64,6 +56,14 @@ _EFFECT = {
 _NUMERIC = {"importance", "assignment", "relevance"}
 
 
+#: Objects of JSON that are read beside tables.
+_OBJECTS = {
+    "assignments": "qid, run_id and nuggets (each with text, importance and assignment)",
+    "nuggets": "qid and nuggets (each with text and importance)",
+    "citations": "topic_id, run_id and support_eval (each with citations and eval_scores)",
+}
+
+
 class Part(NamedTuple):
     """One file or object of an input: the objects of JSON, each with its place, or the columns of a table.
 
@@ -84,59 +84,45 @@ class Part(NamedTuple):
             return self.run
         return as_text(record["run_id"]) if "run_id" in record else self.unnamed
 
-    def columns(self, kind: str, wanted: Sequence[str], *, runs: bool) -> dict[str, list[Any]]:
-        """Return columns of a table as objects, ids as text. Raises InputError if one is missing."""
+    def columns(
+        self, kind: str, ids: Sequence[str], others: Sequence[str], *, runs: bool = False
+    ) -> dict[str, list[Any]]:
+        """Return ids of a table as text, and other columns as objects, or raise InputError."""
         names = self.names or ()
-        if missing := [name for name in wanted if name not in names]:
-            raise (FileFormatError if self.path else InputError)(
-                f"{self.path or kind}: the table has no column {', '.join(missing)}; it has "
-                f"{', '.join(map(str, names))}"
-            )
+        ids = ["run", *ids] if runs and self.run is None and "run" in names else ids
+        error = FileFormatError if self.path else InputError
+        hint = f"; give such a table, or objects with {_OBJECTS[kind]}" if kind in _OBJECTS else ""
+        hint = "" if "query_id" in names else hint
+        check_columns(self.path or kind, names, (*ids, *others), hint, error)
         found: dict[str, list[Any]] = {}
-        for name in [*wanted, *(["run"] if runs and self.run is None and "run" in names else [])]:
-            column = self.get(name)
-            if name not in {"query_id", "run", "nugget", "sentence"}:
-                found[name] = objects_at(column, np.arange(len(column), dtype=np.int64))
-                continue
-            texts = as_strings(column, f"{kind}: {name}", distinct=True)
+        for name in ids:
+            texts = as_strings(self.get(name), f"{kind}: {name}", distinct=True)
             if (row := first_null(texts)) is not None:
                 raise InputError(f"{kind}: {self.place(row)} has no {name}")
             found[name] = texts.to_list()
+        every = np.arange(len(found["query_id"]), dtype=np.int64)
+        found |= {name: objects_at(self.get(name), every) for name in others}
         given = self.unnamed if self.run is None else self.run
-        return {"run": [given if runs else ""] * len(found["query_id"]), **found}
+        return {"run": [given if runs else ""] * every.size, **found}
+
+
+def part_of_frame(frame: Any, run: str | None = None) -> Part:
+    """Return the columns of a frame or an Arrow table."""
+    return Part(run, "run", names=column_names(frame), get=frame.__getitem__)
 
 
 def parts_of(kind: str, source: Any, key: str, run: str | None = None) -> Iterator[Part]:
     """Yield the files and objects of an input. ``key`` is in every object of JSON, but in no table."""
+    given: Iterable[tuple[str | None, Any]]
     if isinstance(source, Mapping) and source and run is None and not {key, "query_id"} & source.keys():
-        for name, part in zip(text_ids([*source], "run", kind), source.values(), strict=True):
-            yield from parts_of(kind, part, key, name)
-    elif isinstance(source, (str, os.PathLike)):
-        check_path(source)
-        yield _of_file(kind, standard_input(source), run)
-    elif type(source).__module__.partition(".")[0] == "pyspark":
-        raise InputError(f"{kind}: a DataFrame of Spark is not read here; give its toPandas()")
-    elif not hasattr(source, "collect") and is_frame(source):  # not a LazyFrame of Polars
-        yield Part(run, "run", "", (), column_names(source), partial(get_column, kind, source))
-    elif (
-        isinstance(source, (list, tuple))
-        and source
-        and all(isinstance(one, (str, os.PathLike)) for one in source)
-    ):
-        for path in source:
-            yield from parts_of(kind, path, key, run)
-    elif _is_list_of(source, Mapping):
-        if key in source[0]:
-            yield Part(run, "run", "", [(item_place(at), one) for at, one in enumerate(source)])
-        else:
-            names = [*dict.fromkeys(name for one in source for name in one)]
-            yield Part(run, "run", "", (), names, lambda name: [one.get(name) for one in source], item_place)
+        given = zip(text_ids([*source], "run", kind), source.values(), strict=True)
+    elif _is_list_of(source, (str, os.PathLike)):
+        given = ((run, path) for path in source)
     else:
-        of_run = "" if run is None else f"run {run!r}: "
-        raise InputError(
-            f"{kind}: {of_run}cannot read {short_repr(source)}; give a path, a list of paths, a table "
-            "(pandas, Polars or Arrow), a list of dicts, or a mapping from names of runs to these"
-        )
+        yield _part(kind, source, key, run)
+        return
+    for name, one in given:
+        yield from parts_of(kind, one, key, name)
 
 
 def _is_list_of(source: Any, kinds: Any) -> bool:
@@ -145,23 +131,38 @@ def _is_list_of(source: Any, kinds: Any) -> bool:
     )
 
 
-def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
-    """Return a file of JSON Lines, of CSV or TSV with a header, or of Parquet."""
+def _part(kind: str, source: Any, key: str, run: str | None) -> Part:
+    if isinstance(source, (str, os.PathLike)):
+        check_path(source)
+        return _of_file(kind, standard_input(source), key, run)
+    if not hasattr(source, "collect") and is_frame(source):
+        return part_of_frame(source, run)
+    if _is_list_of(source, Mapping):
+        return _of_objects(((item_place(at), one) for at, one in enumerate(source)), key, run, "run")
+    of_run = "" if run is None else f"run {run!r}: "
+    raise InputError(
+        f"{kind}: {of_run}cannot read {short_repr(source)}; give a path, a list of paths, a table (pandas, "
+        "Polars or Arrow; of Spark its toPandas()), a list of dicts, or a mapping from names of runs to these"
+    )
+
+
+def _of_file(kind: str, path: str | os.PathLike[str], key: str, run: str | None) -> Part:
+    """Return a file of JSON, of CSV or TSV with a header, or of Parquet."""
     where, name = os.fspath(path), run_name(path)
     if is_parquet(path):
         try:
             frame = pl.read_parquet(where)
         except pl.exceptions.PolarsError as error:
             raise FileFormatError(f"{where}: cannot be read as Parquet: {error}") from None
-        return Part(run, name, where, (), frame.columns, frame.get_column, lambda row: f"{where}, row {row}")
+        return part_of_frame(frame, run)._replace(
+            unnamed=name, path=where, place=lambda row: f"{where}, row {row}"
+        )
     data = read_text(where)
     if is_json(data):
-        return Part(run, name, where, _json_lines(data, where))
+        return _of_objects(_objects_in(data, where), key, run, name, where)
     header, _, _ = data.partition(b"\n")
     rows, lines = delimited_rows(data, "\t" if b"\t" in header else ",", where)
     names = rows[0] if rows else []
-    if len(names) > len({*names}):
-        raise FileFormatError(f"{where}, line {lines[0]}: two columns have one name: {', '.join(names)}")
     if "query_id" not in names:
         raise FileFormatError(
             f"{where}: expected {kind} in JSON Lines, or a table with a header that has query_id"
@@ -171,19 +172,42 @@ def _of_file(kind: str, path: str | os.PathLike[str], run: str | None) -> Part:
 
     def column(name: str) -> list[Any]:
         cells = [row[names.index(name)] or None for row in rows[1:]]
-        return [_number_or_text(cell) for cell in cells] if name in _NUMERIC else cells
+        return [*map(number_or_text, cells)] if name in _NUMERIC else cells
 
     return Part(run, name, where, (), names, column, lambda row: f"{where}, line {lines[row + 1]}")
 
 
-def _number_or_text(cell: str | None) -> float | str | None:
+def _of_objects(
+    objects: Iterable[tuple[str, Any]], key: str, run: str | None, name: str, path: str = ""
+) -> Part:
+    """Return objects with their places as they are if the first has ``key``, else as the rows of a table."""
+    given = iter(objects)
+    head = [*islice(given, 1)]
+    first = head[0][1] if head else None
+    if not isinstance(first, Mapping) or key in first:
+        return Part(run, name, path, chain(head, given))
+    rows = [*head, *given]
+    for place, one in rows:
+        if not isinstance(one, Mapping):
+            raise error_at(place, f"{short_repr(one)} is not an object as before")
+    names = [*dict.fromkeys(chain.from_iterable(one for _, one in rows))]
+    get = lambda name: [one.get(name) for _, one in rows]  # noqa: E731
+    return Part(run, name, path, (), names, get, lambda row: rows[row][0])
+
+
+def number_or_text(cell: Any) -> Any:
+    """Return a text as a number if it is one."""
     try:
         return cell if cell is None else float(cell)
     except ValueError:
         return cell
 
 
-def _json_lines(data: bytes, path: str) -> Iterator[tuple[str, Any]]:
+def _objects_in(data: bytes, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the objects of JSON Lines, or of one array, with their places."""
+    if data.lstrip()[:1] == b"[" and isinstance(content := read_json(data, path), list):
+        yield from ((f"{path}, item {at}", one) for at, one in enumerate(content))
+        return
     for line, raw in enumerate(io.BytesIO(data), 1):
         if raw.isspace():
             continue
@@ -200,7 +224,7 @@ def _json_lines(data: bytes, path: str) -> Iterator[tuple[str, Any]]:
 
 def error_at(place: str, error: object) -> InputError:
     """Return an error about an object of JSON, with its place."""
-    return (FileFormatError if ", line " in place else InputError)(f"{place}: {error}")
+    return (FileFormatError if re.search(", (line|item) ", place) else InputError)(f"{place}: {error}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +301,8 @@ def _columns(record: Any, keys: tuple[str, ...]) -> list[list[str]]:
 
 def _answers_in_table(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
     kind, has_runs = _kind(keys), "assignment" in keys
-    columns_of = part.columns(kind, ("query_id", "nugget", *keys[1:]), runs=has_runs)
-    runs, topics, texts, *labels = columns_of.values()
+    columns_of = part.columns(kind, ("query_id", "nugget"), keys[1:], runs=has_runs)
+    runs, topics, texts, *labels = (columns_of[name] for name in ("run", "query_id", "nugget", *keys[1:]))
     levels = [_number(label, IMPORTANCES) for label in labels[0]]
     first: dict[tuple[str, ...], int] = {}
     rows_of: dict[tuple[str, str], list[int]] = {}
@@ -301,12 +325,9 @@ def _number(value: Any, known: Mapping[str, float]) -> float:
     """Return the number of a label: inf if it is not known, NaN if it is neither a label nor a number."""
     if isinstance(value, str):
         return known.get(value.strip().casefold(), math.inf)
-    if (
-        isinstance(value, (int, float, np.number))
-        and type(value) is not bool
-        and -LARGEST <= value <= LARGEST
-    ):
-        return float(value) if known is IMPORTANCES or 0 <= value <= 1 else math.nan
+    least, most = (-LARGEST, LARGEST) if known is IMPORTANCES else (0, 1)
+    if isinstance(value, (int, float, np.number)) and type(value) is not bool and least <= value <= most:
+        return float(value)
     return math.inf if known is IMPORTANCES and is_missing(value) else math.nan
 
 
@@ -516,7 +537,7 @@ def read_citations(source: Any) -> Citations:
 
 def _citations_in_table(part: Part) -> Iterator[_Cited]:
     needs = ["needs_citation"] if "needs_citation" in (part.names or ()) else []
-    found = part.columns("citations", ("query_id", "sentence", "doc_id", "support", *needs), runs=True)
+    found = part.columns("citations", ("query_id", "sentence"), ("doc_id", "support", *needs), runs=True)
     documents = as_strings(found["doc_id"], "citations: doc_id").to_list()
     for row, doc_id in enumerate(documents):
         answer = found["run"][row], found["query_id"][row]

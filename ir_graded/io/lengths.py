@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded.core.segments import EXACT_INTEGERS_BELOW, Ints
+from ir_graded.core.facets import SPAN
+from ir_graded.core.segments import Ints
 from ir_graded.errors import FileFormatError, InputError, format_ids, short_repr
 
 from .forms import is_frame
 from .parquet import is_parquet
-from .table import Passage, Table, as_floats, as_strings, column_names
+from .table import Passage, Table, as_floats, as_strings, check_columns, column_names
 from .values import text_ids
 
 
@@ -35,23 +36,19 @@ def read_lengths(source: Any) -> dict[str, int]:
                 f"lengths are {short_repr(source)}; give a mapping from doc_id, a table with doc_id and "
                 "length, or a file that holds one"
             )
-        if missing := [name for name in ("doc_id", "length") if name not in column_names(frame)]:
-            raise InputError(f"lengths: the table has no column {', '.join(missing)}")
+        check_columns("lengths", column_names(frame), ("doc_id", "length"))
         doc_ids, given = as_strings(frame["doc_id"], "lengths: doc_id").to_list(), frame["length"]
 
     def describe(row: int) -> str:
         return f"lengths: document {doc_ids[row]!r} (row {row})"
 
     lengths = as_floats(given, lambda row: f"{describe(row)}: length")
+    replace(SPAN, title="the length").check(lengths, describe)
     found: dict[str, int] = {}
-    for row, (doc_id, length) in enumerate(zip(doc_ids, lengths.tolist(), strict=True)):
-        if not (0 <= length < EXACT_INTEGERS_BELOW and length.is_integer()):
+    for row, (doc_id, length) in enumerate(zip(doc_ids, lengths.astype(np.int64).tolist(), strict=True)):
+        if found.setdefault(doc_id, length) != length:
             raise InputError(
-                f"{describe(row)} has length {length:g}; it must be a whole number from 0 to 2**53"
-            )
-        if found.setdefault(doc_id, int(length)) != length:
-            raise InputError(
-                f"{describe(row)} has length {length:.0f}, but {found[doc_id]} in an earlier row; "
+                f"{describe(row)} has length {length}, but {found[doc_id]} in an earlier row; "
                 "use the same length in both"
             )
     return found

@@ -35,7 +35,7 @@ from ir_graded.core.facets import (
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import Struct, light_dataclass
-from ir_graded.errors import InputError, short_repr, valid_text
+from ir_graded.errors import InputError, cut, short_repr, valid_text
 
 from .._utils.threads import check_fork
 from .records import Options
@@ -475,6 +475,20 @@ def first_null(column: pl.Series) -> int | None:
 def column_names(frame: Any) -> list[str]:
     """Return the column names of a frame or Arrow table; none of anything else."""
     return [*(frame.column_names if hasattr(frame, "column_names") else getattr(frame, "columns", ()))]
+
+
+def check_columns(
+    where: str,
+    names: Sequence[str],
+    wanted: Sequence[str],
+    hint: str = "",
+    error: type[InputError] = InputError,
+) -> None:
+    """Raise an error if a table lacks a wanted column, or has it twice."""
+    lacking = [name for name in wanted if name not in names]
+    if wrong := lacking or [name for name in wanted if [*names].count(name) > 1]:
+        problem = f"{'no column' if lacking else 'several columns named'} {', '.join(dict.fromkeys(wrong))}"
+        raise error(f"{where}: the table has {problem}; it has {cut(', '.join(map(str, names)))}{hint}")
 
 
 def get_column(kind: str, frame: Any, name: str) -> Any:

@@ -242,11 +242,8 @@ def _read(quotes: Any) -> pd.DataFrame:
         )
     tables = []
     for part in parts:
-        if objects := dict(part.objects):
-            records = pd.DataFrame([*objects.values()])
-            part = part._replace(names=[*records], get=records.get, place=[*objects].__getitem__)  # noqa: PLW2901
         names = [*dict.fromkeys(("query_id", "quote", *(part.names or ())))]
-        columns = part.columns("quotes", names, runs=False)
+        columns = part.columns("quotes", ("query_id",), names[1:])
         places = [*map(part.place, range(len(columns["quote"])))]
         kept = {str(name): columns[name] for name in names if name not in _SPAN[1:]}
         tables.append(pd.DataFrame(kept, places))

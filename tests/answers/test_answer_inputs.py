@@ -231,9 +231,46 @@ def test_other_objects_are_rejected(given):
 
 
 def test_a_frame_of_spark_is_refused_with_the_reason():
-    frame = type("DataFrame", (), {"__module__": "pyspark.sql", "columns": COLUMNS})()
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql", "columns": COLUMNS, "collect": None})()
     with pytest.raises(InputError, match=r"Spark.*toPandas"):
         score_answers("NuggetScore", frame)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        (
+            '{"question": "q", "positive_ctxs": []}\n' * 2,
+            "question, positive_ctxs",
+        ),
+        ('[\n{"question": "q", "answers": ["a"]}\n]\n', "question, answers"),
+        ('{"id": "1", "input": "q", "output": [{"answer": "a"}]}\n', "id, input, output"),
+        (
+            '{"topic_id": "1", "answer": [{"text": "a"}]}\n',
+            "topic_id, answer",
+        ),
+    ],
+)
+def test_files_of_other_objects_are_named_by_their_keys(text, keys, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    given = {"NuggetScore": ("assignments", "qid, run_id"), "CitationP": ("citations", "topic_id, run_id")}
+    for measure, (name, needed) in given.items():
+        with pytest.raises(FileFormatError) as found:
+            score_answers(measure, **{name: path})
+        assert str(found.value).startswith(f"{path}: the table has no column query_id, ")
+        assert f"; it has {keys}; give such a table, or objects with {needed} and " in str(found.value)
+
+
+def test_json_may_hold_rows_of_a_table_or_one_array(tmp_path):
+    rows, path = FRAME.to_dict("records"), tmp_path / "a.json"
+    for given in (rows, OBJECTS):
+        for text in (json.dumps(given, indent=1), "\n".join(map(json.dumps, given))):
+            path.write_text(text)
+            assert score_answers("NuggetScore", path).values.ravel().tolist() == [0.75, 0.5]
+    path.write_text(json.dumps([*rows, 3]))
+    with pytest.raises(FileFormatError, match=r"a.json, item 4: 3 is not an object as before"):
+        score_answers("NuggetScore", path)
 
 
 def test_a_nugget_that_only_the_answer_has_is_rejected(tmp_path):
@@ -395,7 +432,10 @@ def test_a_lazy_frame_is_an_error():
     [
         ('{"qid": "\\ud800", "nuggets": []}', "line 1: not JSON"),
         ("query_id,nugget\n1,a\n", "no column importance, assignment"),
-        ("query_id,nugget,importance,assignment,assignment\n", "two columns have one name"),
+        (
+            "query_id,nugget,importance,assignment,assignment\n",
+            "several columns named assignment",
+        ),
     ],
 )
 def test_errors_of_files_name_the_file(text, words, tmp_path):

@@ -211,8 +211,8 @@ def test_lengths_of_every_form(tmp_path):
     ("lengths", "problem"),
     [
         ({"b": 3}, "no length is given for 1 documents of the run: 'a'"),
-        ({"a": -1}, "document 'a' .row 0. has length -1"),
-        ({"a": 1.5}, "has length 1.5"),
+        ({"a": -1}, "document 'a' .row 0.: the length is -1; it must be a whole"),
+        ({"a": 1.5}, "the length is 1.5"),
         (pd.DataFrame({"doc_id": ["a", "a"], "length": [1, 2]}), "length 2, but 1 in an earlier row"),
         (pd.DataFrame({"doc_id": ["a"]}), "has no column length"),
         ([("a", 9)], "lengths are .*; give a mapping from doc_id"),

@@ -120,7 +120,7 @@ def test_several_attribute_sets_are_added_in_one_call():
         ),
         (
             pd.DataFrame([["1", "a", 1, 0]], columns=["query_id", "doc_id", "p", "p"]),
-            "A: the table has several columns named 'p'",
+            "A: the table has several columns named p;",
         ),
         ({"1": [1, 0]}, "A: topic '1'.* dict"),
         (pd.DataFrame({"query_id": ["1"], "p": [1]}), "A: the table has no column doc_id"),

@@ -288,7 +288,7 @@ def test_invalid_columns_are_rejected(columns, problem):
         ({"t": {"1": [1, "nav", 2]}}, "intent '1': [1, 'nav', 2] must be a probability, or a pair of"),
         (
             pd.DataFrame([["t", "1", 0.5, 0.5]], columns=["query_id", "iteration", *["probability"] * 2]),
-            "intents: the table has several columns named 'probability'",
+            "intents: the table has several columns named probability",
         ),
         (pd.DataFrame({"query_id": ["t"]}), "has no column iteration, probability"),
     ],
