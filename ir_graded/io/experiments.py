@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from inspect import isfunction
 from pathlib import Path
 from typing import Any
@@ -80,17 +80,13 @@ def dataset_named(name: str) -> Any:
     raise unknown_dataset(name)
 
 
-def iterate_rows(kind: str, dataset: Any) -> Any:
-    """Return the qrels of a dataset, or its scoreddocs as a run, as an iterator of named tuples."""
+def iterate_rows(kind: str, dataset: Any) -> Iterator[Any]:
+    """Yield the qrels of a dataset, or its scoreddocs as a run, as named tuples."""
     name = "qrels" if kind == "qrels" else "scoreddocs"
     if not getattr(dataset, f"has_{name}")():
         raise InputError(f"{description(dataset)} has no {name}")
-    return _downloaded(dataset, getattr(dataset, f"{name}_iter"))
-
-
-def _downloaded(dataset: Any, rows_of: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     try:
-        yield from rows_of()
+        yield from getattr(dataset, f"{name}_iter")()
     except Exception as error:
         raise _download_error(description(dataset), error) from error
 
@@ -247,17 +243,13 @@ class _LacksMeasureError(FileFormatError):
 def _subsets_of_mteb(file: Path, scores: Any, split: str, keys: Mapping[Any, str]) -> list[Mapping[str, Any]]:
     """Return the subsets of a split. Raises _LacksMeasureError without the split or one of the measures."""
     if not isinstance(scores, Mapping):
-        raise FileFormatError(
-            f"{file}: scores is {_json(scores)}; expected an object with splits such as 'test'"
-        )
+        raise _unexpected(file, "scores is", scores, "an object with splits such as 'test'")
     if split not in scores:
         raise _LacksMeasureError(f"{file}: no split {split!r}, only {format_ids([*scores])}")
     subsets = scores[split]
     if not isinstance(subsets, list) or not subsets or not all(isinstance(one, Mapping) for one in subsets):
-        raise FileFormatError(
-            f"{file}: split {split!r} is {_json(subsets)}; expected a list with an object for each subset; "
-            "evaluate the task again, or leave it out with tasks="
-        )
+        wanted = "a list with an object for each subset; evaluate the task again, or leave it out with tasks="
+        raise _unexpected(file, f"split {split!r} is", subsets, wanted)
     for measure, key in keys.items():
         if any(key not in subset for subset in subsets):
             raise _LacksMeasureError(f"{file}: no {key} (for {measure}); choose tasks= or other measures")
@@ -281,10 +273,8 @@ def _mean_in(file: Path, split: str, subset: Mapping[str, Any], key: str) -> flo
     value = subset[key]
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1 + _ROUNDING:
         return value
-    raise FileFormatError(
-        f"{file}: split {split!r}, subset {subset.get('hf_subset')!r}: {key} is {_json(value)}; expected a "
-        "number from 0 to 1; leave the task out with tasks=, or evaluate it again"
-    )
+    wanted = "a number from 0 to 1; leave the task out with tasks=, or evaluate it again"
+    raise _unexpected(file, f"split {split!r}, subset {subset.get('hf_subset')!r}: {key} is", value, wanted)
 
 
 def _json_in(file: Path) -> Any:
@@ -297,9 +287,9 @@ def _json_in(file: Path) -> Any:
         raise FileFormatError(f"{file}: not JSON: {error}") from None
 
 
-def _json(value: Any) -> str:
-    """Return a value as JSON for a message."""
-    return shortened(json.dumps(value))[1:-1]
+def _unexpected(file: Path, what: str, found: Any, wanted: str) -> FileFormatError:
+    """Return the error for a value in a file, which is shown as JSON."""
+    return FileFormatError(f"{file}: {what} {shortened(json.dumps(found))[1:-1]}; expected {wanted}")
 
 
 def _results_of_mteb(folder: Path, wanted: Collection[str] | None) -> list[tuple[Path, Mapping[str, Any]]]:
@@ -338,7 +328,7 @@ def _content_of_mteb(file: Path) -> Mapping[str, Any] | None:
     if not isinstance(content, Mapping) or not {"task_name", "scores"} <= {*content}:
         return None
     if not isinstance(content["task_name"], str):
-        raise FileFormatError(f"{file}: task_name is {_json(content['task_name'])}; expected a string")
+        raise _unexpected(file, "task_name is", content["task_name"], "a string")
     return content
 
 
@@ -359,9 +349,7 @@ def _name_in(file: Path) -> Any:
         return None
     content = _json_in(file)
     if not isinstance(content, Mapping):
-        raise FileFormatError(
-            f"{file}: the file holds {_json(content)}; expected an object with the key name"
-        )
+        raise _unexpected(file, "the file holds", content, "an object with the key name")
     return content.get("name")
 
 
