@@ -271,13 +271,12 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
 def _document(data: bytes, format: DocumentFormat, path: str) -> Table:
     """Read a document as a whole. Places in errors are paths in it."""
     try:
-        rows = list(format.rows(data))
+        rows, names = list(format.rows(data)), format.row._fields
         # The last of all fields is the place, the first three are ids and value.
-        names = format.row._fields
-        columns = dict(zip(names, [[row[at] for row in rows] for at in range(len(names))], strict=True))
-        passage = [columns[name] for name in SPAN.columns if name in columns] or None
-        further: Further = {name: partial(list, columns[name]) for name in names[3:-1]}
+        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
         ids_and_value = [columns[name] for name in names[:3]]
+        passage = [columns[name] for name in SPAN.columns if name in columns]
+        further: Further = {name: partial(list, columns[name]) for name in names[3:-1]}
         return from_columns(
             format.kind, ids_and_value, lambda row: f"{path}, {columns['place'][row]}", passage, further
         )

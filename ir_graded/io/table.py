@@ -33,7 +33,7 @@ from ir_graded.core.facets import (
     missing,
 )
 from ir_graded.core.passages import Spans
-from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import Struct, light_dataclass
 from ir_graded.errors import InputError, cut, short_repr, valid_text
 
@@ -188,13 +188,6 @@ class Table:
         documents = rows.n_unique()
         return documents < len(rows) and rows.with_columns(self.text(by).alias(by)).n_unique() > documents
 
-    def without(self, unwanted: Bools) -> Table:
-        """Return the table without some rows, which are counted."""
-        if not unwanted.any():
-            return self
-        dropped = self.dropped + int(np.count_nonzero(unwanted))
-        return replace(self[np.flatnonzero(~unwanted)], dropped=dropped)
-
     def without_repetitions(self, kept: str) -> Table:
         """Return a run with the 'first' or the 'best' row of each document; with 'raise' all rows."""
         if kept == "raise" or self.passage is not None:
@@ -215,18 +208,19 @@ class Table:
         if not self.has(INCLUSION) or self.has(STRATUM):
             return self
         lacking = (self.value >= 0) & np.isnan(self.numbers(INCLUSION))
-        return self.without(lacking | (self.value == NOT_JUDGED))
+        unwanted = lacking | (self.value == NOT_JUDGED)
+        dropped = int(np.count_nonzero(unwanted))
+        return replace(self[np.flatnonzero(~unwanted)], dropped=dropped) if dropped else self
 
     def note_on_sample(self) -> str:
         """Return sentences on judgments that are a sample; empty if the table has no such judgments."""
-        notes = []
-        judged = self.value >= 0
+        judged, note = self.value >= 0, ""
         total, unjudged = np.count_nonzero(judged), np.count_nonzero(~judged)
         if self.has(INCLUSION) and (sampled := np.count_nonzero(self.numbers(INCLUSION)[judged] < 1)):
-            notes += [f"{sampled} of {total} judgments have an inclusion probability below 1."]
+            note = f"{sampled} of {total} judgments have an inclusion probability below 1."
         elif self.has(STRATUM) and unjudged:
-            notes += [f"{unjudged} of {len(self)} documents of the pool were not judged."]
-        return " ".join(filter(None, (*notes, self.note_on_dropped())))
+            note = f"{unjudged} of {len(self)} documents of the pool were not judged."
+        return " ".join(filter(None, (note, self.note_on_dropped())))
 
     def note_on_dropped(self) -> str:
         """Return a sentence on rows of sampled judgments that were dropped; empty without any."""
@@ -521,10 +515,7 @@ def _is_pandas(column: Any) -> bool:
 def _as_objects(column: Any) -> list[Any]:
     """Return the Python objects of a column. Raises InputError if a value has no Python equivalent."""
     try:
-        if hasattr(column, "to_pylist"):
-            values: list[Any] = column.to_pylist()
-        else:
-            values = column.to_list() if hasattr(column, "to_list") else list(column)
+        values: list[Any] = column.to_list() if hasattr(column, "to_list") else list(column)
     except (OverflowError, ValueError, pl.exceptions.PanicException) as error:
         raise InputError(f"a column has values without an equivalent in Python ({error})") from None
     return values
@@ -592,24 +583,18 @@ def _strings_of_objects(values: Sequence[Any] | np.ndarray[Any, Any], distinct: 
 
 def as_floats(column: Any, describe: Callable[[int], str]) -> Floats:
     """Return a column of levels or scores as float64, NaN where missing; ``describe`` is for errors."""
-    numbers = _numbers_of(column)
-    return floats_of(_as_objects(column), describe) if numbers is None else numbers
-
-
-def _numbers_of(column: Any) -> Floats | None:
-    """Return the whole column if its type is numeric, else None."""
-    if isinstance(column, list):
-        return None
     if hasattr(column, "to_pylist"):
         column = _series_of_arrow(column)
-    dtype: Any = column.dtype
-    if isinstance(column, pl.Series):
-        return column.cast(pl.Float64).fill_null(np.nan).to_numpy() if dtype.is_numeric() else None
-    if isinstance(dtype, np.dtype):
-        return column.to_numpy(dtype=np.float64) if dtype.kind in "iufb" else None
-    if not getattr(dtype, "_is_numeric", False):
-        return None
-    found: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    dtype: Any = getattr(column, "dtype", None)
+    found: Floats
+    if isinstance(column, pl.Series) and dtype.is_numeric():
+        found = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    elif isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+        found = column.to_numpy(dtype=np.float64)
+    elif getattr(dtype, "_is_numeric", False):
+        found = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        found = floats_of(_as_objects(column), describe)
     return found
 
 
