@@ -8,7 +8,6 @@ import math
 import os
 import re
 import warnings
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -380,44 +379,38 @@ def is_assignments(source: Any) -> bool:
 
 
 def _read(source: Any, *keys: str) -> Nuggets:
-    kind = _kind(keys)
-    given: tuple[list[Any], ...] = tuple([] for _ in keys)
-    texts = given[0]
+    kind, has_runs = _kind(keys), "assignment" in keys
     answers: dict[tuple[str, str], str] = {}
-    bounds: list[int] = [0]
-    places: list[Callable[[int], str]] = []
-    has_runs = "assignment" in keys
+    found: list[_Answer] = []
     for part in parts_of(kind, source, "nuggets"):
-        before = len(answers)
+        before = len(found)
         read = _answers_in_json if part.names is None else _answers_in_table
-        part = part if has_runs else part._replace(run="")  # noqa: PLW2901
-        for run_id, topic, where, columns, place_of in read(part, keys):
+        for answer in read(part if has_runs else part._replace(run=""), keys):
+            run_id, topic, where, _, _ = answer
             if (other := answers.setdefault((run_id, topic), where)) is not where:
-                answer = f"run {run_id!r}, topic {topic!r}" if has_runs else f"topic {topic!r}"
-                raise InputError(f"{where}: {answer} appears twice, first at {other}")
-            places.append(place_of)
-            for values, column in zip(given, columns, strict=True):
-                values.extend(column)
-            bounds.append(len(texts))
-        if len(answers) == before:
+                words = f"run {run_id!r}, topic {topic!r}" if has_runs else f"topic {topic!r}"
+                raise InputError(f"{where}: {words} appears twice, first at {other}")
+            found.append(answer)
+        if len(found) == before:
             raise InputError(f"{kind}: {part.path or repr(part.run or part.unnamed)} has no answer")
+    given = [[*chain.from_iterable(answer[3][at] for answer in found)] for at in range(len(keys))]
+    sizes = [len(columns[0]) for _, _, _, columns, _ in found]
+    bounds = np.cumsum([0, *sizes])
+    run = [answer[0] for answer, size in zip(found, sizes, strict=True) for _ in range(size)]
+    query_id = [answer[1] for answer, size in zip(found, sizes, strict=True) for _ in range(size)]
 
     def place(row: int) -> str:
-        answer = bisect_right(bounds, row) - 1
-        return places[answer](row - bounds[answer])
+        answer = int(np.searchsorted(bounds, row, side="right")) - 1
+        return found[answer][4](row - int(bounds[answer]))
 
-    sizes = np.diff(bounds).tolist()
-    run, query_id = (
-        [one for key, size in zip(answers, sizes, strict=True) for one in [key[at]] * size] for at in (0, 1)
-    )
     levels, notes = _numbers(kind, "importance", given[1], IMPORTANCES, place)
     levels[np.isinf(levels)] = np.nan
-    credit = np.zeros(len(texts))
+    credit = np.zeros(len(run))
     if has_runs:
         credit, more = _numbers(kind, "assignment", given[2], CREDITS, place)
         credit[np.isinf(credit)] = 0.0
         notes += more
-    return Nuggets(query_id, run, texts, levels, credit, answers, np.array(bounds), place, tuple(notes))
+    return Nuggets(query_id, run, given[0], levels, credit, answers, bounds, place, tuple(notes))
 
 
 def nugget_lists(source: Any) -> Nuggets:
@@ -498,41 +491,36 @@ def read_citations(source: Any) -> Citations:
         FileFormatError: a line of a file cannot be read.
     """
     found: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
-    citations, unlabelled = 0, list[str]()
+    unlabelled = list[str]()
     for part in parts_of("citations", source, "support_eval"):
         rows = _citations_in_table(part) if part.names is not None else _citations_in_json(part, found)
-        for answer, sentence, doc_id, support, needs, place in rows:
-            what = f"run {answer[0]!r}, topic {answer[1]!r}, sentence {sentence!r}"
-            needed = needs.casefold() if isinstance(needs, str) else is_missing(needs) or needs
-            if needed not in _NEEDS:
-                raise error_at(
-                    place, f"{what}: needs_citation is {short_repr(needs)}; it must be true or false"
-                )
-            sentences = found.setdefault(answer, {})
-            if not _NEEDS[needed]:
-                continue
-            cited = sentences.setdefault(sentence, {})
-            if doc_id is None:
-                continue
-            if doc_id in cited:
-                raise error_at(place, f"{what}: document {doc_id!r} appears twice")
-            citations += 1
-            if is_missing(support):
-                unlabelled.append(place)
-            label = "ns" if is_missing(support) else re.sub(r"[\s_-]+", " ", str(support).strip().casefold())
-            if label not in _SUPPORT:
-                raise error_at(
-                    place, f"{what}: the support is {short_repr(support)}; it must be FS, PS or NS"
-                )
-            cited[doc_id] = _SUPPORT[label]
+        for (run, topic), sentence, doc_id, support, needs, place in rows:
+            sentences, problem = found.setdefault((run, topic), {}), ""
+            needed = _NEEDS.get(needs.casefold() if isinstance(needs, str) else is_missing(needs) or needs)
+            cited = sentences.setdefault(sentence, {}) if needed else {}
+            if needed is None:
+                problem = f"needs_citation is {short_repr(needs)}; it must be true or false"
+            elif doc_id in cited:
+                problem = f"document {doc_id!r} appears twice"
+            elif needed and doc_id is not None:
+                words = "ns" if is_missing(support) else str(support).strip().casefold()
+                unlabelled += [place] * is_missing(support)
+                cited[doc_id] = _SUPPORT.get(re.sub(r"[\s_-]+", " ", words), math.nan)
+                if math.isnan(cited[doc_id]):
+                    problem = f"the support is {short_repr(support)}; it must be FS, PS or NS"
+            if problem:
+                raise error_at(place, f"run {run!r}, topic {topic!r}, sentence {sentence!r}: {problem}")
     if not found:
         raise InputError("citations: there is no answer")
     answers = {key: [[*cited.values()] for cited in sentences.values()] for key, sentences in found.items()}
-    missing = len(unlabelled)
-    note = (
-        f"{missing} of {citations} citations have no label and count 0, the first at {[*unlabelled, ''][0]}."
+    citations, missing = sum(map(len, chain.from_iterable(answers.values()))), len(unlabelled)
+    return Citations(
+        answers,
+        tuple(
+            f"{missing} of {citations} citations have no label and count 0, the first at {place}."
+            for place in unlabelled[:1]
+        ),
     )
-    return Citations(answers, (note,) if missing else ())
 
 
 def _citations_in_table(part: Part) -> Iterator[_Cited]:
