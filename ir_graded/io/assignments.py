@@ -22,7 +22,7 @@ from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
 
 from .forms import is_frame
-from .parquet import is_parquet
+from .parquet import is_parquet, parser_errors_with_path
 from .paths import check_path, run_name, standard_input
 from .records import Node, distinct_names, read_json
 from .table import as_strings, check_columns, column_names, first_null, item_place, objects_at, row_place
@@ -149,10 +149,8 @@ def _of_file(kind: str, path: str | os.PathLike[str], key: str, run: str | None)
     """Return a file of JSON, of CSV or TSV with a header, or of Parquet."""
     where, name = os.fspath(path), run_name(path)
     if is_parquet(path):
-        try:
+        with parser_errors_with_path(path):
             frame = pl.read_parquet(where)
-        except pl.exceptions.PolarsError as error:
-            raise FileFormatError(f"{where}: cannot be read as Parquet: {error}") from None
         return part_of_frame(frame, run)._replace(
             unnamed=name, path=where, place=lambda row: f"{where}, row {row}"
         )

@@ -15,6 +15,7 @@ from ir_graded.core.facets import convention_of
 from ir_graded.errors import FileFormatError, InputError, ParameterError, format_ids, short_repr, shortened
 
 from .paths import no_pipe
+from .records import read_json
 from .values import text_ids
 
 #: Words of pandas where qids of one side are text and those of the other are numbers.
@@ -277,16 +278,6 @@ def _mean_in(file: Path, split: str, subset: Mapping[str, Any], key: str) -> flo
     raise _unexpected(file, f"split {split!r}, subset {subset.get('hf_subset')!r}: {key} is", value, wanted)
 
 
-def _json_in(file: Path) -> Any:
-    """Return what a file of JSON holds."""
-    try:
-        return json.loads(file.read_bytes())
-    except RecursionError:
-        raise FileFormatError(f"{file}: the JSON is too deeply nested") from None
-    except ValueError as error:
-        raise FileFormatError(f"{file}: not JSON: {error}") from None
-
-
 def _unexpected(file: Path, what: str, found: Any, wanted: str) -> FileFormatError:
     """Return the error for a value in a file, which is shown as JSON."""
     return FileFormatError(f"{file}: {what} {shortened(json.dumps(found))[1:-1]}; expected {wanted}")
@@ -322,7 +313,7 @@ def _results_of_mteb(folder: Path, wanted: Collection[str] | None) -> list[tuple
 
 def _content_of_mteb(file: Path) -> Mapping[str, Any] | None:
     """Return what a file of results holds; None for other files."""
-    content = _json_in(file)
+    content = read_json(file.read_bytes(), str(file))
     if isinstance(content, Mapping) and "mteb_dataset_name" in content:
         raise FileFormatError(f"{file}: results of MTEB before 1.11; let its TaskResult save them again")
     if not isinstance(content, Mapping) or not {"task_name", "scores"} <= {*content}:
@@ -347,7 +338,7 @@ def _name_in(file: Path) -> Any:
     """Return the name of the model in a file; None without one."""
     if not file.exists():
         return None
-    content = _json_in(file)
+    content = read_json(file.read_bytes(), str(file))
     if not isinstance(content, Mapping):
         raise _unexpected(file, "the file holds", content, "an object with the key name")
     return content.get("name")

@@ -39,7 +39,7 @@ def read_parquet(
     """
     # Polars opens the file for every request.
     before = Path(path).stat()
-    with _parser_errors_with_path(path):
+    with parser_errors_with_path(path):
         lazy = pl.scan_parquet(os.fspath(path), glob=False)
         schema = lazy.collect_schema()
         height = _number_of_rows(lazy)
@@ -49,12 +49,12 @@ def read_parquet(
     _check_size(height * _BYTES_OF_ROW, path)
 
     def column(name: str, begin: int, size: int) -> pl.Series:
-        with _parser_errors_with_path(path):
+        with parser_errors_with_path(path):
             return lazy.select(name).slice(begin, size).collect()[name]
 
     begin, wanted = 0, rows
     while True:
-        with _parser_errors_with_path(path):
+        with parser_errors_with_path(path):
             frame = columns.slice(begin, wanted).collect() if wanted else columns.collect()
         check_unchanged(path, before)
         if wanted and begin + frame.height < height:
@@ -113,7 +113,7 @@ def _start_of_last_topic(query_id: pl.Series) -> int:
 
 
 @contextmanager
-def _parser_errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
+def parser_errors_with_path(path: str | os.PathLike[str]) -> Iterator[None]:
     """Add the name of the file to errors of the parser."""
     try:
         yield

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager, suppress
-from operator import is_
 from typing import Any
 
 import numpy as np
@@ -88,29 +87,20 @@ def text_ids(ids: list[Any], name: str, where: str) -> list[str]:
     if any(map(is_missing, ids)):
         raise InputError(f"{where}: an id is missing (None or NaN)")
     try:
-        texts = [as_text(value) for value in ids]
-        _check_distinct(texts, ids, is_)
+        return texts_of(ids, distinct=True)  # type: ignore[return-value]  # none is missing
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    return texts
 
 
 def texts_of(values: Sequence[Any], *, distinct: bool) -> list[str | None]:
     """Return ids as text, None if missing; an error if ``distinct`` ids differ only in type, as 1 and '1'."""
     texts = [None if is_missing(value) else as_text(value) for value in values]
-    if distinct:
-        _check_distinct(texts, values, lambda one, other: _type_of_id(one) is _type_of_id(other))
-    return texts
-
-
-def _check_distinct(
-    texts: Sequence[str | None], ids: Sequence[Any], same: Callable[[Any, Any], bool]
-) -> None:
-    """Raise InputError if ids that are not the ``same``, such as 1 and '1', are the same as text."""
-    first: dict[str, Any] = {}
-    for text, given in zip(texts, ids, strict=True):
-        if text is not None and not same(other := first.setdefault(text, given), given):
+    first: dict[str | None, Any] = {None: None}
+    for text, given in zip(texts, values, strict=True) if distinct else ():
+        other = first.setdefault(text, given)
+        if text is not None and _type_of_id(other) is not _type_of_id(given):
             raise InputError(f"{short_repr(other)} and {short_repr(given)} are the same as text")
+    return texts
 
 
 def _type_of_id(value: Any) -> type:
@@ -210,17 +200,15 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
         found = np.array(vectors)
         if found.dtype.kind in "iuf" and found.ndim == 2 and found.shape[1] >= _FEWEST_SHARES:  # noqa: PLR2004
             return found.astype(np.float64)
+    width = max(len(vectors[0]) if hasattr(vectors[0], "__len__") else 0, _FEWEST_SHARES)
     for row, vector in enumerate(vectors):
-        if isinstance(vector, (str, bytes, Mapping, Set)) or not hasattr(vector, "__len__"):
-            raise InputError(f"{describe(row)}: {short_repr(vector)} is not a sequence of shares")
-        if len(vector) < _FEWEST_SHARES:
-            raise InputError(f"{describe(row)}: {short_repr(vector)} has fewer than {_FEWEST_SHARES} shares")
-        if len(vector) != len(vectors[0]):
+        is_sequence = hasattr(vector, "__len__") and not isinstance(vector, (str, bytes, Mapping, Set))
+        if not is_sequence or len(vector) != width:
             raise InputError(
-                f"{describe(row)} has {len(vector)} shares, but {describe(0)} has {len(vectors[0])}"
+                f"{describe(row)}: {short_repr(vector)} is not a sequence of {width} shares"
+                f"{f' as for {describe(0)}' if row else ''}"
             )
     shares = [share for vector in vectors for share in vector]
-    width = len(vectors[0])
     return floats_of(shares, lambda at: f"{describe(at // width)}: the share").reshape(-1, width)
 
 

@@ -84,7 +84,13 @@ def match_pieces(
         part = _match_rows(judgments, table, groups, lowest)
         again = part.topic[seen[part.topic]]
         if again.size:
-            _warn_not_grouped(path, judgments.names[again.min()])
+            if (size := Path(path).stat().st_size) > _LARGE:
+                warnings.warn(
+                    f"{printable(os.fspath(path))}: topic {judgments.names[again.min()]!r} appears in "
+                    f"several places, so the whole file ({size >> 20} MiB) is read into memory; sort it by "
+                    "topic to read it in pieces",
+                    stacklevel=2,
+                )
             return match_table(judgments, read_file("run", path), lowest)
         seen[part.topic] = True
         parts.append(part)
@@ -197,17 +203,6 @@ def rows_of_run(table: Table) -> RunRows:
         _tie_names(table, topic)  # checks them
         position = table.numbers(POSITION)
     return RunRows(table.query_objects(first), named.to_list(), topic, table.doc_id, table.value, position)
-
-
-def _warn_not_grouped(path: str | os.PathLike[str], topic: str) -> None:
-    """Warn if a large file must be held in memory as a whole."""
-    size = Path(path).stat().st_size
-    if size > _LARGE:
-        warnings.warn(
-            f"{printable(os.fspath(path))}: topic {topic!r} appears in several places, so the whole file "
-            f"({size >> 20} MiB) is read into memory; sort it by topic to read it in pieces",
-            stacklevel=2,
-        )
 
 
 def _parts(groups: ranking.Groups) -> list[slice]:

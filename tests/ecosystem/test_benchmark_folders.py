@@ -303,7 +303,7 @@ def test_wrong_results_of_mteb_are_rejected(results):
     with pytest.raises(FileFormatError, match=r"Old.json: results of MTEB before 1.11"):
         Scores.from_mteb(results)
     (folder / "Broken.json").write_text("{")
-    with pytest.raises(FileFormatError, match=r"Broken.json: not JSON"):
+    with pytest.raises(FileFormatError, match=r"Broken.json: looks like JSON but cannot be read"):
         Scores.from_mteb(results)
 
 
@@ -410,7 +410,7 @@ def test_a_file_of_a_model_of_another_shape_is_rejected(results):
         Scores.from_mteb(results)
     (results / "org__small" / "abc" / "model_meta.json").write_text("{")
     for tasks in (None, ["SciFact"]):
-        with pytest.raises(FileFormatError, match=r"model_meta.json: not JSON"):
+        with pytest.raises(FileFormatError, match=r"model_meta.json: looks like JSON but cannot be read"):
             Scores.from_mteb(results, tasks=tasks)
 
 
