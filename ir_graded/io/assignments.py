@@ -19,7 +19,7 @@ import polars as pl
 
 from ir_graded.core.levels import LARGEST
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr
+from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short_repr, valid_text
 
 from .forms import is_frame
 from .parquet import is_parquet, parser_errors_with_path
@@ -203,6 +203,8 @@ def number_or_text(cell: Any) -> Any:
 def _objects_in(data: bytes, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the objects of JSON Lines, or of one array, with their places."""
     if data.lstrip()[:1] == b"[" and isinstance(content := read_json(data, path), list):
+        with valid_text():
+            json.dumps(content, ensure_ascii=False).encode()
         yield from ((f"{path}, item {at}", one) for at, one in enumerate(content))
         return
     for line, raw in enumerate(io.BytesIO(data), 1):
@@ -307,11 +309,11 @@ def _answers_in_table(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
         rows_of.setdefault((run, topic), []).append(row)
         again, other = (first.setdefault(key, row) for key in ((run, topic, text), (topic, text)))
         if again != row or (other != row and levels[other] != levels[row]):
-            twice = f"appears twice for run {run!r}" if run else "appears twice"
-            problem = "has two importances" if again == row else twice
+            at, problem = (other, "has two importances") if again == row else (again, "appears twice")
+            of_run = f" for run {run!r}" if run and again != row else ""
             raise InputError(
-                f"{kind}: topic {topic!r}, nugget {short_repr(text)} {problem} "
-                f"({part.place(other if again == row else again)} and {part.place(row)})"
+                f"{kind}: topic {topic!r}, nugget {short_repr(text)} {problem}{of_run} "
+                f"({part.place(at)} and {part.place(row)})"
             )
     for (run, topic), rows in rows_of.items():
         columns = [[column[row] for row in rows] for column in (texts, *labels)]
@@ -437,8 +439,9 @@ def read_assignments(paths: Any) -> pd.DataFrame:
     Args:
         paths: a file of nuggetizer (JSON Lines, an answer a line, with qid, run_id and nuggets, each with
             text, importance and assignment; plain, gzip, zstandard or xz), a list of files, a table
-            (query_id, run, nugget, importance, assignment), a list of dicts, or a mapping from names of runs
-            to these. A name in the mapping replaces run_id; without either, a run is named after its file.
+            (query_id, run, nugget, importance, assignment; also in CSV, Parquet or JSON), a list of dicts, or
+            a mapping from names of runs to these. A name in the mapping replaces run_id; without either, a
+            run is named after its file.
 
     Returns:
         A row per nugget: query_id, run, nugget (the second occurrence in an answer is named ``text #2``),

@@ -268,6 +268,9 @@ def test_json_may_hold_rows_of_a_table_or_one_array(tmp_path):
         for text in (json.dumps(given, indent=1), "\n".join(map(json.dumps, given))):
             path.write_text(text)
             assert score_answers("NuggetScore", path).values.ravel().tolist() == [0.75, 0.5]
+    path.write_text(json.dumps([{**OBJECTS[0], "qid": "\ud800"}]))
+    with pytest.raises(InputError, match="lone surrogate"):
+        score_answers("NuggetScore", path)
     path.write_text(json.dumps([*rows, 3]))
     with pytest.raises(FileFormatError, match=r"a.json, item 4: 3 is not an object as before"):
         score_answers("NuggetScore", path)

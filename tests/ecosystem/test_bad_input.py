@@ -237,6 +237,15 @@ def test_numbers_as_text_are_rejected(form, tmp_path):
     assert_qrels_rejected(lambda: make("qrels", rows, tmp_path), *where, "level")
 
 
+@pytest.mark.parametrize(
+    ("text", "is_word"), [("partial support", True), ("L2", False), ("1,5", False), ("", False)]
+)
+def test_only_words_are_to_be_replaced_by_numbers(text, is_word):
+    with pytest.raises(InputError, match=r"is not a number(; replace words)?") as found:
+        ir_graded.evaluate("Q", {"1": {"a": text}}, {"1": {"a": 1.0}})
+    assert ("replace words" in str(found.value)) == is_word
+
+
 @pytest.mark.parametrize("form", [*TYPED, *ANYTHING, "dicts"])
 def test_words_in_place_of_numbers_are_rejected(form, tmp_path):
     rows = [("1", "b", "vital"), ("1", "a", "okay"), ("2", "c", "okay")]
