@@ -99,11 +99,13 @@ def match_pieces(
 
 
 def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -> JudgedRun:
-    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory."""
+    """Match one topic from ranked documents without duplicates, in tables that need not fit in memory.
+
+    Only where groups of equal scores begin is kept of all rows.
+    """
     lookup = judgments.lookup(lowest)
-    documents, ranks = [], []
-    ties = _RankedTies()
-    length, number = 0, np.zeros(0, dtype=np.int64)
+    documents, ranks, begins = [], [], []
+    length, last, number = 0, None, np.zeros(0, dtype=np.int64)
     for table in tables:
         topic = groups_of(judgments, table.query_id).topic
         if (topic < 0).any():
@@ -114,45 +116,19 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
         row, judged = lookup.find(topic, table.doc_id, document_keys(topic, table.doc_id))
         documents.append(lookup.document[judged])
         ranks.append(length + row + 1)
-        ties.add(table.value, row)
-        length, number = length + len(table), topic[:1]
+        # A group of equal scores may continue in the next table.
+        score = table.value
+        begins.append(length + np.flatnonzero(np.append(score[:1] != last, score[1:] != score[:-1])))
+        last = score[-1] if score.size else last
+        length, number = length + len(table), topic[:1] if topic.size else number
     if not number.size:
         return JudgedRun.of(judgments.levels, [])
     document, rank = np.concatenate(documents), np.concatenate(ranks)
-    lengths = np.array([length], dtype=np.int64)
-    found = Matched(document, rank, ties.groups(), False, False, number, lengths)  # flags
+    lengths, begin = np.array([length], dtype=np.int64), np.append(np.concatenate(begins), length)
+    group = np.searchsorted(begin, rank - 1, side="right")
+    ties = TieGroups(begin[group - 1] + 1, begin[group] - begin[group - 1])
+    found = Matched(document, rank, ties if (ties.tied > 1).any() else None, False, False, number, lengths)
     return JudgedRun.of(judgments.levels, [found])
-
-
-class _RankedTies:
-    """Tie groups of ranked rows in several tables; a group may continue in the next table."""
-
-    def __init__(self) -> None:
-        self._rows = 0
-        self._first = 1
-        self._last: float | None = None
-        self._firsts: list[Ints] = []
-        self._ends: list[Ints] = []
-
-    def add(self, score: Floats, row: Ints) -> None:
-        """Add the rows of one table; ``row`` has the rows whose tie groups are needed."""
-        begins = np.append(score[:1] != self._last, score[1:] != score[:-1])
-        places = np.flatnonzero(begins)
-        # Groups at the end of the previous tables end where the first group of this table begins.
-        end = self._rows + (places[0] if places.size else score.size)
-        for ends in self._ends:
-            ends[ends == self._rows] = end
-        bounds = np.concatenate(([self._first], self._rows + places + 1))
-        group = np.searchsorted(places, row, side="right")
-        self._rows += score.size
-        self._firsts.append(bounds[group])
-        self._ends.append(np.append(bounds[1:] - 1, self._rows)[group])
-        self._first, self._last = int(bounds[-1]), score[-1] if score.size else self._last
-
-    def groups(self) -> TieGroups | None:
-        """Return the tie group of each needed row; None if no row ties."""
-        first, end = np.concatenate(self._firsts), np.concatenate(self._ends)
-        return TieGroups(first, end - first + 1) if (end > first).any() else None
 
 
 def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
@@ -231,10 +207,10 @@ def _match_rows(judgments: Judgments, table: Table, groups: ranking.Groups, lowe
     hits = ranking.Hits(score[row], groups.topic[row], lambda wanted: doc_ids(row[wanted]), row)
     ranks = ranking.ranks(rows, hits)
     document = lookup.document[judged]
-    spans = None if articles is None else articles.spans(row, document)
     is_flat = ranking.is_flat(score, groups)
-    passages = first = None
+    spans = passages = first = None
     if articles is not None:
+        spans = articles.spans(row, document)
         ordered = order_rows(*rows_of, articles)
         first = first_ranks(articles, ordered)[row]
         if judgments.ranks_rows:

@@ -21,7 +21,7 @@ from ir_graded import MAgP, ParameterError, Q, gP, gR
 from ir_graded.core.judged_run import Matched, TieGroups
 from ir_graded.io import table
 from ir_graded.matching.match import match_run, prepare_qrels
-from ir_graded.matching.tables import _RankedTies, match_ranked
+from ir_graded.matching.tables import match_ranked
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.base import StopUtility
 from ir_graded.measures.classic import CLASSICS
@@ -109,13 +109,13 @@ def test_tie_groups_continue_from_table_to_table(size):
     assert in_tables.ties.tied.tolist() == whole.ties.tied.tolist()
 
 
-def test_a_tie_continues_over_batches_of_which_one_is_empty():
-    batches = [[3.0, 2.0], [2.0], [], [2.0, 1.0], [1.0]]
-    needed = [[1], [], [], [0, 1], [0]]
-    ties = _RankedTies()
-    for scores_given, rows in zip(batches, needed, strict=True):
-        ties.add(np.array(scores_given), np.array(rows, dtype=np.int64))
-    found = ties.groups()
+def test_a_tie_continues_over_batches_of_which_some_are_empty():
+    scores_given = pd.Series([3.0, 2.0, 2.0, 2.0, 1.0, 1.0])
+    frame = pd.DataFrame({"query_id": "1", "doc_id": [*"fedcba"], "score": scores_given})
+    batches = [frame.iloc[begin:end] for begin, end in ((0, 2), (2, 3), (3, 3), (3, 5), (5, 6), (6, 6))]
+    tables = [table.from_frame("run", batch.reset_index(drop=True), str) for batch in batches]
+    judgments = prepare_qrels({"1": dict.fromkeys("edba", 1)})
+    found = match_ranked(judgments, iter(tables), 1.0).ties
     # Ranks 2 to 4 have the score 2, ranks 5 and 6 the score 1.
     assert found.first.tolist() == [2, 2, 5, 5]
     assert found.tied.tolist() == [3, 3, 2, 2]
