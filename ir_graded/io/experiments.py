@@ -21,14 +21,7 @@ from .values import text_ids
 #: Words of pandas where qids of one side are text and those of the other are numbers.
 _NUMBERS_AS_QID = re.compile(r"merge on .*\b(u?int|float)\d+\b.*'qid'")
 #: Names that MTEB gives to means of measures.
-_OF_MTEB = {
-    "nDCG": "ndcg",
-    "AP": "map",
-    "R": "recall",
-    "P": "precision",
-    "RR": "mrr",
-    "Success": "hit_rate",
-}
+_OF_MTEB = {"nDCG": "ndcg", "AP": "map", "R": "recall", "P": "precision", "RR": "mrr", "Success": "hit_rate"}
 _META = "model_meta.json"
 #: Largest excess of a mean above 1 that rounding explains.
 _ROUNDING = 1e-6
@@ -301,14 +294,12 @@ def _results_of_mteb(folder: Path, wanted: Collection[str] | None) -> list[tuple
     known = {content["task_name"] for _, content in results}
     if not known:
         raise InputError(f"{folder}: no results of MTEB (JSON with task_name and scores)")
-    if wanted is None:
-        return results
-    if unknown := sorted(map(str, {*wanted} - known)):
+    if unknown := sorted(map(str, {*(wanted or ())} - known)):
         raise InputError(
             f"{folder}: no results of MTEB for tasks={format_ids(unknown)}; there are results of "
             f"{', '.join(map(repr, sorted(known)))}"
         )
-    return [(file, content) for file, content in results if content["task_name"] in wanted]
+    return [one for one in results if wanted is None or one[1]["task_name"] in wanted]
 
 
 def _content_of_mteb(file: Path) -> Mapping[str, Any] | None:

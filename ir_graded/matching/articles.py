@@ -140,7 +140,7 @@ def ranked_rows(
         topic[kept],
         rank[kept],
         type(of_rows)(number[article[kept]], of_rows.start, of_rows.stop),
-        _describe(table, int(ahead[0]), int(behind[0])) if ahead.size else "",
+        _describe(table, articles.passage, int(ahead[0]), int(behind[0])) if ahead.size else "",
         {facet.name: down_to(table.numbers(facet).astype(np.int64)) for facet in costs if table.has(facet)},
     )
 
@@ -202,11 +202,10 @@ def _mixed(group: Ints, article: Ints) -> Bools:
     return several[group]
 
 
-def _describe(table: Table, row: int, other: int) -> str:
-    assert table.passage is not None  # noqa: S101  # for the type checker
-    start, length = table.passage.start, table.passage.length
+def _describe(table: Table, passage: Passage, row: int, other: int) -> str:
     spans = (
-        f"{start[at]:.0f}:{length[at]:.0f}" + (f" at {place}" if (place := table.place(at)) else "")
+        f"{passage.start[at]:.0f}:{passage.length[at]:.0f}"
+        + (f" at {place}" if (place := table.place(at)) else "")
         for at in sorted((row, other))
     )
     return f"{describe_document(table.query_id[row], table.doc_id[row])}: {' and '.join(spans)}"

@@ -123,11 +123,7 @@ def _match_batch(judgments: Judgments, lookup: Lookup, batch: list[tuple[int, Ma
         ranking.Groups(np.arange(len(batch), dtype=np.int64), bounds),
         lambda wanted: _names(batch, bounds, wanted),
     )
-    hits = ranking.Hits(
-        hit_scores[retrieved],
-        slot,
-        lambda wanted: lookup.names[judged[wanted]],
-    )
+    hits = ranking.Hits(hit_scores[retrieved], slot, lambda wanted: lookup.names[judged[wanted]])
     ranks = ranking.ranks(rows, hits)
     flat = ranking.is_flat(rows.score, rows.groups)
     return Matched(lookup.document[judged], *ranks, number, lengths, flat)
