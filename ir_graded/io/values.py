@@ -216,21 +216,15 @@ def _as_array(vectors: list[Any], describe: Callable[[int], str]) -> Floats:
 def unchanged(kind: str, names: Sequence[str], topics: Sequence[Sized]) -> Iterator[None]:
     """Raise InputError if another thread changes the size of the dict of a topic inside this context."""
     sizes = [*map(len, topics)]
-
-    def check(reason: Exception | None = None) -> None:
+    try:
+        yield
+    finally:  # the change may be the reason of another error
         for name, topic, size in zip(names, topics, sizes, strict=True):
             if len(topic) != size:
                 raise InputError(
                     f"{kind}: topic {name!r} was changed while it was scored; "
                     "pass a copy that no other thread changes"
-                ) from reason
-
-    try:
-        yield
-    except Exception as error:
-        check(error)
-        raise
-    check()
+                )
 
 
 def numbers_of(kind: str, name: str, docs: Mapping[Any, Any]) -> Floats:
