@@ -95,17 +95,13 @@ def read_as_trec_eval(kind: Kind, path: str | os.PathLike[str]) -> tuple[Table, 
 def run_pieces(path: str | os.PathLike[str], size: int, rows: int) -> Iterator[Callable[[], Table]]:
     """Yield functions that return tables of pieces: ``size`` bytes of text, or ``rows`` rows of Parquet."""
     check_fork()
-    if Path(path).stat().st_size > size:
-        if is_parquet(path):
-            for piece in read_parquet("run", path, rows):
-                yield partial(_of_parquet, "run", path, *piece)
-            return
+    pieces: Iterator[Callable[[], Table]] = iter(())
+    if (is_large := Path(path).stat().st_size > size) and is_parquet(path):
+        pieces = (partial(_of_parquet, "run", path, *piece) for piece in read_parquet("run", path, rows))
+    elif is_large:
         pieces = _text_file_pieces(path, size)
-        if (first := next(pieces, None)) is not None:
-            yield first
-            yield from pieces
-            return
-    yield partial(read_file, "run", path)
+    yield next(pieces, partial(read_file, "run", path))
+    yield from pieces
 
 
 def _of_parquet(
