@@ -166,7 +166,7 @@ def add_nuggets(table: Table, nuggets: Any) -> tuple[Table, str]:
     order = pl.DataFrame({"topic": table.query_id, "doc": table.doc_id, "level": table.value})
     order = order.with_row_index("row").sort("level", "doc", descending=[True, False])
     best = order.unique("topic", keep="first", maintain_order=True)
-    row_of = dict(zip(best["topic"].to_list(), best["row"].to_list(), strict=True))
+    row_of = dict(best.select("topic", "row").iter_rows())
     rows = np.array([*range(len(table)), *(row_of[topic] for topic, _ in new)], dtype=np.int64)
     found, added = table[rows], len(new)
     columns = {name: partial(found.objects, name) for name in table.further}

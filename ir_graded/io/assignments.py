@@ -90,8 +90,8 @@ class Part(NamedTuple):
         names = self.names or ()
         ids = ["run", *ids] if runs and self.run is None and "run" in names else ids
         error = FileFormatError if self.path else InputError
-        hint = f"; give such a table, or objects with {_OBJECTS[kind]}" if kind in _OBJECTS else ""
-        hint = "" if "query_id" in names else hint
+        objects = "" if "query_id" in names else _OBJECTS.get(kind, "")
+        hint = objects and f"; give such a table, or objects with {objects}"
         check_columns(self.path or kind, names, (*ids, *others), hint, error)
         found: dict[str, list[Any]] = {}
         for name in ids:
