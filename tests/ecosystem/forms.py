@@ -1,15 +1,26 @@
-"""Equal qrels and runs in every form that callers may pass, for the tests of this folder."""
+"""Equal qrels and runs in every form that callers may pass: a new form is one entry of ``FORMS``."""
 
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import os
 import random
+import threading
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import helpers
 import ir_measures
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import zstandard
 from helpers import VALUE, trec_lines
 from measures import measure_cases
 from packed import gzipped
@@ -27,6 +38,7 @@ RUN = [
     ("101", "2", 1.5), ("102", "4", 2.0), ("102", "8", 1.0), ("102", "9", 0.5), ("102", "10", -1.0),
     ("103", "7", 1.0), ("104", "2", 5.0), ("104", "1", 4.0), ("999", "1", 4.0),
 ]  # fmt: skip
+ROWS = {"qrels": QRELS, "run": RUN}
 
 _numbers = count()
 
@@ -46,9 +58,92 @@ def measures_of_registry():
     return made
 
 
-def with_int_ids(rows):
-    """Return the rows with ids as ints."""
-    return [(int(topic), int(doc), value) for topic, doc, value in rows]
+def text(cell):
+    """Return an id, which may be of any type, or another cell as text, numbers to the last digit."""
+    if isinstance(cell, (str, bytes)):
+        return "".join(cell) if isinstance(cell, str) else cell.decode()
+    return str(cell).removesuffix(".0")
+
+
+def results(measures, qrels, run):
+    """Return the result of ir_measures.calc: values by measure name and topic (as text); means by name."""
+    aggregated, per_topic = ir_measures.calc(measures, qrels, run)
+    values = {(str(metric.measure), text(metric.query_id)): metric.value for metric in per_topic}
+    assert len(values) == len(per_topic), "a topic appears twice in the results"
+    return values, {str(measure): value for measure, value in aggregated.items()}
+
+
+class Loud(str):
+    """Text with another printed form."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "LOUD"
+
+
+def numbered(number, make):
+    """A form whose ids are numbers, or other objects with the same digits."""
+
+    def numbered(kind, rows, folder=None):
+        convert = number if number in (Loud, np.str_, str.encode) else lambda text: number(int(text))
+        return make(kind, [(convert(topic), convert(doc), value) for topic, doc, value in rows], folder)
+
+    return numbered
+
+
+def everything(kind, rows):  # noqa: ARG001
+    """The rows that most forms hold."""
+    return rows
+
+
+def ranking(kind, rows):
+    """The rows that a form without scores holds: scores by position, ties as in files of TREC."""
+    assert kind == "run"
+    ordered = sorted(rows, key=lambda row: (row[2], row[1]), reverse=True)
+    seen = [topic for topic, *_ in ordered]
+    ranked = [(*row[:2], -float(1 + seen[:at].count(row[0]))) for at, row in enumerate(ordered)]
+    return sorted(ranked, key=lambda row: [topic for topic, *_ in rows].index(row[0]))
+
+
+def whole(kind, rows):  # noqa: ARG001
+    """The rows that a form with whole numbers holds: fractions are quarters."""
+    fractions = any(value % 1 for *_, value in rows)
+    return [(topic, doc, int(value * 4) if fractions else int(value)) for topic, doc, value in rows]
+
+
+def of_whole_levels(kind, rows):
+    """The rows that a form with whole levels holds."""
+    return whole(kind, rows) if kind == "qrels" else rows
+
+
+def whole_and_positive(kind, rows):
+    """The rows that a form with levels L0, L1, ... holds."""
+    return [row for row in whole(kind, rows) if row[2] >= 0]
+
+
+class Form(NamedTuple):
+    """A way to give qrels or a run.
+
+    Attributes:
+        make: returns an object or writes a file, from kind, rows and folder.
+        cells: 'any' if a cell may be any object, 'typed' if a column has one type, 'JSON', or 'text'
+            if it is read from text; "" for a form that has tests of its own for wrong cells.
+        place: how errors name row {0}, which is also row {1} from 1, and {2} from 2; "" if they do not.
+        kinds: what it can be.
+        holds: returns the rows that it holds of rows.
+        unlike: functions whose result is not that for dicts.
+    """
+
+    make: Callable[..., Any]
+    cells: str = "typed"
+    place: str = "row {0}"
+    kinds: tuple[str, ...] = ("qrels", "run")
+    holds: Callable[..., Any] = everything
+    unlike: frozenset[str] = frozenset()
+
+
+# ----------------------------------------------------------------------------------------- objects
 
 
 def plain(make):
@@ -66,7 +161,8 @@ def pandas(ids=None, values=None):
     return make
 
 
-def pandas_in_disorder(kind, rows, folder=None):  # noqa: ARG001
+@plain
+def pandas_in_disorder(kind, rows):
     """A pandas frame with further columns, its rows shuffled, its index neither sorted nor unique."""
     rows = list(rows)
     random.Random(7).shuffle(rows)  # noqa: S311  (no secret)
@@ -78,77 +174,163 @@ def polars(**dtypes):
     return plain(lambda kind, rows: pl.DataFrame(helpers.columns(kind, rows)).cast(dtypes))
 
 
-def arrow_with_views(kind, rows, folder=None):  # noqa: ARG001
+@plain
+def arrow_with_views(kind, rows):
     """An Arrow table whose ids are views, as Polars exports them; pyarrow 15 has no such type."""
     table = pa.table(helpers.columns(kind, rows))
     ids = [pa.field(name, getattr(pa, "string_view", pa.string)()) for name in ("query_id", "doc_id")]
     return table.cast(pa.schema([*ids, *list(table.schema)[2:]]))
 
 
-def arrow_in_chunks(kind, rows, folder=None):  # noqa: ARG001
+@plain
+def arrow_in_chunks(kind, rows):
     """An Arrow table in several chunks, text as dictionaries."""
     table = helpers.arrow_in_chunks(kind, rows)
     for at, name in enumerate(("query_id", "doc_id")):
-        if not pa.types.is_string(table[name].type):
-            continue
-        table = table.set_column(at, name, table[name].dictionary_encode())
+        if pa.types.is_string(table[name].type):
+            table = table.set_column(at, name, table[name].dictionary_encode())
     return table
 
+
+@plain
+def tuples(kind, rows):
+    """A list of ir_measures' named tuples."""
+    return [{"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind](*row) for row in rows]
+
+
+@plain
+def datasets_tuples(kind, rows):
+    """A list of ir_datasets' named tuples."""
+    from ir_datasets.formats import GenericScoredDoc, TrecQrel
+
+    return [GenericScoredDoc(*row) if kind == "run" else TrecQrel(*row, "Q0") for row in rows]
+
+
+class OfRanx:
+    """Replacement for Qrels and Run of ranx, which cannot be iterated."""
+
+    def __init__(self, given):
+        self.given = given
+
+    def to_dict(self):
+        return self.given
+
+
+OfRanx.__module__ = "ranx.data_structures"
 
 dicts = plain(lambda _, rows: helpers.dicts(rows))
 arrow = plain(helpers.arrow)
 pandas_of_objects = plain(partial(helpers.frame, dtype=object))
 polars_of_objects = plain(helpers.polars_of_objects)
+generator = plain(lambda kind, rows: (row for row in tuples(kind, rows)))
 
 
-def tuples(kind, rows, folder=None):  # noqa: ARG001
-    """A list of ir_measures' named tuples."""
-    return [{"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind](*row) for row in rows]
+def lists_of_ids(rows):
+    """Ids by topic, in the order of the rows."""
+    found = {}
+    for topic, doc, _ in rows:
+        found.setdefault(topic, []).append(doc)
+    return found
 
 
-def generator(kind, rows, folder=None):
-    """A generator of ir_measures' named tuples."""
-    return (row for row in tuples(kind, rows, folder))
+def responses(rows):
+    """Responses of a search engine by topic."""
+    hits = {topic: [{"_id": doc, "_score": score} for doc, score in docs.items()]
+            for topic, docs in helpers.dicts(rows).items()}  # fmt: skip
+    return {topic: {"took": 1, "hits": {"hits": found}} for topic, found in hits.items()}
 
 
-def datasets_tuples(kind, rows, folder=None):  # noqa: ARG001
-    """A list of ir_datasets' named tuples."""
-    from ir_datasets.formats import GenericScoredDoc, TrecQrel
-
-    if kind == "run":
-        return [GenericScoredDoc(*row) for row in rows]
-    return [TrecQrel(*row, "Q0") for row in rows]
+def frame_of(names, kind, rows):
+    """A pandas frame with the column names of another tool, whose value is label or score."""
+    return helpers.frame(kind, rows).set_axis([*names, {"qrels": "label", "run": "score"}[kind]][:3], axis=1)
 
 
-def itertuples(kind, rows, folder=None):
-    """The iterator of named tuples that pandas' itertuples returns."""
-    return pandas()(kind, rows, folder).itertuples()
+def records(kind, rows):
+    """A list of dicts."""
+    names = (*_PYTERRIER, {"qrels": "label", "run": "score"}[kind])
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def path(kind, rows, folder):
-    """A path to a file."""
-    place = Path(folder) / f"{kind}-{next(_numbers)}.txt"
-    place.write_text(trec_lines(kind, rows), encoding="utf-8")
+def ranks(_, rows):
+    """A pandas frame with ranks in place of scores."""
+    frame = frame_of(("qid", "docno", "rank"), "run", rows)
+    return frame.assign(rank=-frame["rank"].astype(int))
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def written(content, name="{}-{}.txt"):
+    """A path to a file with the text or bytes that ``content`` returns for the rows."""
+
+    def make(kind, rows, folder):
+        place = Path(folder) / name.format(kind, next(_numbers))
+        found = content(kind, rows)
+        place.write_bytes(found.encode() if isinstance(found, str) else found)
+        return place
+
+    return make
+
+
+def trec(pack):
+    """A path to a file of TREC lines, compressed."""
+    return written(lambda kind, rows: pack(trec_lines(kind, rows).encode()), "{}-{}.run")
+
+
+def lines(layout):
+    """A path to a file with a line for each row."""
+    return written(lambda _, rows: "".join(layout.format(*row) + "\n" for row in rows))
+
+
+def csv(names, separator=","):
+    """A path to a text with a header."""
+    return written(lambda kind, rows: frame_of(names, kind, rows).to_csv(sep=separator, index=False))
+
+
+def json_of(content):
+    """A path to a file of JSON, of what ``content`` returns for the rows."""
+    return written(lambda kind, rows: json.dumps(content(kind, rows)))
+
+
+def rated(listed, topic, doc, level, number=float):
+    """JSON of judgments as search engines have them: by names."""
+
+    def content(_, rows):
+        found = []
+        for name, docs in helpers.dicts(rows).items():
+            ratings = [{"_index": "i", doc: one, level: number(value)} for one, value in docs.items()]
+            found.append({topic: name, "ratings": ratings})
+        return {"name": "n", listed: found, "metric": {"dcg": {}}} if listed else found
+
+    return content
+
+
+def of_quepid(_, rows):
+    """JSON of judgments of Quepid, by document."""
+    return {"queries": [{"query": one, "ratings": docs} for one, docs in helpers.dicts(rows).items()]}
+
+
+def json_lines(kind, rows):
+    """Text of JSON Lines."""
+    return "\n".join(map(json.dumps, records(kind, rows)))
+
+
+def parquet(kind, rows):
+    """Bytes of a Parquet file."""
+    file = io.BytesIO()
+    helpers.frame(kind, rows).to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def pipe(kind, rows, folder):
+    """A path to a pipe, which can be read once."""
+    place = Path(folder) / f"{kind}-{next(_numbers)}.pipe"
+    os.mkfifo(place)
+    threading.Thread(target=place.write_text, args=(trec_lines(kind, rows),), daemon=True).start()
     return place
 
 
-def name_of_file(kind, rows, folder):
-    """A path as a string."""
-    return str(path(kind, rows, folder))
-
-
-def compressed(kind, rows, folder):
-    """A path to a compressed file."""
-    place = Path(folder) / f"{kind}-{next(_numbers)}.gz"
-    place.write_bytes(gzipped(trec_lines(kind, rows).encode()))
-    return place
-
-
-def dataset(kind, rows, folder):
-    """A dataset of ir_datasets that has an id."""
-    import ir_datasets
-
-    return ir_datasets.load(dataset_id(kind, rows, folder))
+path = trec(bytes)
 
 
 def dataset_id(kind, rows, folder):
@@ -165,105 +347,110 @@ def dataset_id(kind, rows, folder):
     return name
 
 
-def of_tool(names, write):
-    """A frame with the column names of another tool, as returned by ``write``."""
+def dataset(kind, rows, folder):
+    """A dataset of ir_datasets that has an id."""
+    import ir_datasets
 
-    def make(kind, rows, folder="."):
-        value = {"qrels": "label", "run": "score"}[kind]
-        frame = pandas()(kind, rows).set_axis([*names, value] if len(names) < 3 else names, axis=1)
-        place = Path(folder) / f"{kind}-{next(_numbers)}"
-        return write(frame, place)
-
-    return make
+    return ir_datasets.load(dataset_id(kind, rows, folder))
 
 
-def separated(separator):
-    """Text with a header."""
-
-    def write(frame, place):
-        frame.to_csv(place, sep=separator, index=False)
-        return place
-
-    return write
-
-
-def json_file(frame, place):
-    """A file of JSON."""
-    place.write_text(frame.to_json(orient="records"), encoding="utf-8")
-    return place
-
+# ----------------------------------------------------------------------------------------- the table
 
 _PYTERRIER, _BEIR = ("qid", "docno"), ("query-id", "corpus-id", "score")
+_ONCE = frozenset({"signature", "verify"})
+_RANKED = {"cells": "", "kinds": ("run",), "holds": ranking, "unlike": _ONCE | {"read_run"}}
+_any = partial(Form, cells="any")
+_tuples = partial(_any, place="item {0}")
+_lines = partial(Form, cells="text", place=", line {1}")
+_header = partial(Form, cells="text", place=", line {2}")
+_json = partial(Form, cells="JSON", place=", item {0}")
+_judgments = partial(Form, cells="JSON", place="ratings[{0}]", kinds=("qrels",))
 
-#: Forms with ids as text that ir_measures reads itself.
-UPSTREAM = {
-    "dicts": dicts,
-    "tuples": tuples,
-    "generator": generator,
-    "tuples of ir_datasets": datasets_tuples,
-    "itertuples": itertuples,
-    "pandas": pandas(),
-    "pandas in disorder": pandas_in_disorder,
-    "pandas object ids": pandas(ids="object"),
-    "pandas str ids": pandas(ids="str"),
-    "pandas string[python] ids": pandas(ids="string[python]"),
-    "pandas string[pyarrow] ids": pandas(ids="string[pyarrow]"),
-    "pandas Arrow string ids": pandas(ids=pd.ArrowDtype(pa.string())),
-    "pandas Arrow large_string ids": pandas(ids=pd.ArrowDtype(pa.large_string())),
-    "pandas categorical ids": pandas(ids="category"),
-    "pandas float64 values": pandas(values="float64"),
-    "pandas float32 values": pandas(values="float32"),
-    "pandas object values": pandas(values="object"),
-    "pandas Float64 values": pandas(values="Float64"),
-    "pandas Arrow double values": pandas(values=pd.ArrowDtype(pa.float64())),
-    "pandas categorical values": pandas(values="category"),
+FORMS = {
+    "dicts": _any(dicts, place="", unlike=frozenset({"read_qrels", "read_run"})),
+    "tuples": _tuples(tuples),
+    "generator": _tuples(generator, unlike=_ONCE),
+    "tuples of ir_datasets": _tuples(datasets_tuples),
+    "itertuples": _tuples(plain(lambda *given: pandas_of_objects(*given).itertuples()), unlike=_ONCE),
+    "records": _tuples(plain(records)),
+    "ranx": _any(plain(lambda _, rows: OfRanx(helpers.dicts(rows))), place=""),
+    "pandas": Form(pandas()),
+    "pandas in disorder": Form(
+        pandas_in_disorder, place="", unlike=frozenset({"report", "compare_judgments", "order"})
+    ),
+    "pandas objects": _any(pandas_of_objects),
+    "frame of PyTerrier": Form(plain(partial(frame_of, _PYTERRIER))),
+    "polars": Form(polars()),
+    "polars objects": _any(polars_of_objects),
+    "arrow": Form(arrow),
+    "arrow in chunks": Form(arrow_in_chunks),
+    "arrow reader": Form(plain(lambda *given: helpers.arrow(*given).to_reader()), unlike=_ONCE),
+    "lists of ids": Form(plain(lambda _, rows: lists_of_ids(rows)), place="", **_RANKED),
+    "ranks": Form(plain(ranks), **_RANKED),
+    "ranks in Polars": Form(plain(lambda *given: pl.from_pandas(ranks(*given))), **_RANKED),
+    "records with ranks": Form(plain(lambda *given: ranks(*given).to_dict("records")), **_RANKED),
+    "Parquet of ranks": Form(written(lambda *given: ranks(*given).to_parquet(index=False)), **_RANKED),
+    "responses": Form(plain(lambda _, rows: responses(rows)), place="hits[{0}]", **_RANKED),
+    "path": _lines(path),
+    "name of a file": _lines(lambda *given: str(path(*given))),
+    "gzip": _lines(trec(gzipped)),
+    "xz": _lines(trec(lzma.compress)),
+    "zstandard": _lines(trec(zstandard.ZstdCompressor().compress)),
+    "pipe": _lines(pipe, unlike=_ONCE),
+    "lines of NTCIR": _lines(lines("{} {} L{}"), kinds=("qrels",), holds=whole_and_positive),
+    "dataset": Form(dataset, "", holds=of_whole_levels),
+    "dataset id": Form(dataset_id, "", holds=of_whole_levels),
+    "CSV": _header(csv(_PYTERRIER)),
+    "CSV with semicolons": _header(csv(_PYTERRIER, ";")),
+    "TSV of BEIR": _header(csv(_BEIR, "\t")),
+    "Parquet": Form(written(parquet, "{}-{}.parquet"), place=", row {0}"),
+    "JSON": _json(json_of(records)),
+    "JSON Lines": _json(written(json_lines)),
+    "JSON of dicts": _json(json_of(lambda _, rows: helpers.dicts(rows))),
+    "JSON of OpenSearch": _judgments(
+        json_of(rated("judgmentRatings", "query", "docId", "rating", "{:.3f}".format))
+    ),
+    "JSON list of OpenSearch": _judgments(json_of(rated("", "query", "docId", "rating"))),
+    "JSON of a _rank_eval request": _judgments(json_of(rated("requests", "id", "_id", "rating"))),
+    "JSON of Quepid": _judgments(json_of(rated("queries", "query_text", "doc_id", "rating"))),
+    "JSON of Quepid by document": _judgments(json_of(of_quepid), place=", queries[0].ratings."),
+    "JSON of ids": _json(json_of(lambda _, rows: lists_of_ids(rows)), **_RANKED),
+    "JSON of responses": _json(
+        json_of(lambda _, rows: responses(rows)), place=", response.hits.hits[{0}]", **_RANKED
+    ),
+    "CSV of ranks": _header(written(lambda *given: ranks(*given).to_csv(index=False)), **_RANKED),
 }
 
-#: Forms with ids as text that only this package reads.
-OURS = {
-    "polars": polars(),
-    "polars categorical ids": polars(query_id=pl.Categorical, doc_id=pl.Categorical),
-    "polars objects": polars_of_objects,
-    "arrow": arrow,
-    "arrow string_view ids": arrow_with_views,
-    "arrow in chunks": arrow_in_chunks,
-    "path": path,
-    "name of a file": name_of_file,
-    "compressed file": compressed,
-    "dataset": dataset,
-    "dataset id": dataset_id,
-    "frame of PyTerrier": of_tool(_PYTERRIER, lambda frame, _: frame),
-    "records": of_tool(_PYTERRIER, lambda frame, _: frame.to_dict("records")),
-    "CSV": of_tool(_PYTERRIER, separated(",")),
-    "TSV of BEIR": of_tool(_BEIR, separated("\t")),
-    "JSON": of_tool(_PYTERRIER, json_file),
+#: Forms by topic and document, which cannot repeat one.
+NESTED = {"dicts", "ranx", *(name for name in FORMS if name.startswith("JSON of") or "OpenSearch" in name)}
+
+_IDS = ["object", "str", "string[python]", "string[pyarrow]", "category"]
+_IDS += [pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
+_INTS = ["int64", "int32", "Int64", "Int16", "float64", "float32", "float16", "Float64", "Float32"]
+_INTS += [pd.ArrowDtype(pa.int64()), pd.ArrowDtype(pa.float64())]
+_VALUES = ["float64", "float32", "object", "Float64", "category", pd.ArrowDtype(pa.float64())]
+_WHOLE = ["int64", "int8", "Int64", pd.ArrowDtype(pa.int64())]
+
+#: Frames with columns of other types, and whole numbers as ids.
+TYPES = {
+    **{f"pandas {ids} ids": Form(pandas(ids=ids)) for ids in _IDS},
+    **{f"pandas {values} values": Form(pandas(values=values)) for values in _VALUES},
+    **{f"pandas {values} values": Form(pandas(values=values), holds=whole) for values in _WHOLE},
+    "polars categorical ids": Form(polars(query_id=pl.Categorical, doc_id=pl.Categorical)),
+    "arrow string_view ids": Form(arrow_with_views),
+    **{f"pandas {ids} numbers": Form(numbered(int, pandas(ids=ids))) for ids in _INTS},
+    "pandas categorical numbers": Form(numbered(int, pandas(ids="category"))),
+    **{
+        f"polars {ids} numbers": Form(numbered(int, polars(query_id=ids, doc_id=ids)))
+        for ids in (pl.UInt16, pl.Int16, pl.Float32, pl.Float64)
+    },
+    **{
+        f"{form} of {number.__name__}": Form(numbered(number, FORMS[form].make))
+        for form in ("polars", "arrow", "arrow in chunks")
+        for number in (int, float)
+    },
 }
-
-#: Forms with ids as ints that ir_measures reads itself.
-UPSTREAM_INTS = {
-    "dicts": dicts,
-    "tuples": tuples,
-    "generator": generator,
-    "pandas int64": pandas(ids="int64"),
-    "pandas int32": pandas(ids="int32"),
-    "pandas Int64": pandas(ids="Int64"),
-    "pandas Arrow int64": pandas(ids=pd.ArrowDtype(pa.int64())),
-    "pandas objects": pandas(ids="object"),
-    "pandas categorical ints": pandas(ids="category"),
-}
-
-#: Forms with ids as ints that only this package reads.
-OUR_INTS = {
-    "polars": polars(),
-    "polars UInt16": polars(query_id=pl.UInt16, doc_id=pl.UInt16),
-    "arrow": arrow,
-    "arrow in chunks": arrow_in_chunks,
-}
-
-
-def results(measures, qrels, run):
-    """Return the result of ir_measures.calc: values by measure name and topic (as text); means by name."""
-    aggregated, per_topic = ir_measures.calc(measures, qrels, run)
-    values = {(str(metric.measure), str(metric.query_id)): metric.value for metric in per_topic}
-    assert len(values) == len(per_topic), "a topic appears twice in the results"
-    return values, {str(measure): value for measure, value in aggregated.items()}
+#: Forms of which each id may be any object, and what may be given in place of its text.
+OBJECTS = ["dicts", "tuples", "generator", "pandas", "pandas objects", "polars objects"]
+IDS = [int, float, np.int16, np.uint32, np.int64, np.float32, np.float64, Loud, np.str_, str.encode]
+ALL = FORMS | TYPES

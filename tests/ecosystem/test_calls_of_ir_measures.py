@@ -452,7 +452,7 @@ def test_later_changes_of_the_qrels_do_not_reach_an_evaluator():
 @pytest.mark.parametrize("used", [False, True])
 def test_mixed_evaluators_pickle(used):
     measures = ["Q", nDCG, AP @ 3, Judged @ 10, infAP]
-    for qrels in (TABLE_QRELS, forms.pandas(ids="int64")("qrels", forms.QRELS)):
+    for qrels in (TABLE_QRELS, forms.numbered(int, forms.pandas())("qrels", forms.QRELS)):
         evaluator = ir_measures.evaluator(measures, qrels)
         expected = as_text(evaluator.calc(TABLE_RUN)) if used else None
         for made in (pickle.loads(pickle.dumps(evaluator)), copy.deepcopy(evaluator)):  # noqa: S301  (made here)
@@ -549,7 +549,7 @@ def test_metrics_carry_the_ids_of_a_frame(measures, ids):
 @pytest.mark.parametrize("form", ["dicts", "pandas", "polars", "path"])
 @pytest.mark.parametrize("measures", [ALL, ["Q", AP, NumRet, RR @ 10]], ids=["ours", "mixed"])
 def test_topics_on_one_side_only_score_zero_or_are_left_out(form, measures, tmp_path):
-    make = (forms.UPSTREAM | forms.OURS)[form]
+    make = forms.FORMS[form].make
     run = make("run", [*forms.RUN, ("1000", "9", 1.0)], tmp_path)
     aggregated, per_topic = ir_measures.calc(measures, make("qrels", forms.QRELS, tmp_path), run)
     topics = {"101", "102", "103", "104", "105"}

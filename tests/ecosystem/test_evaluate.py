@@ -1,7 +1,5 @@
 """``ir_graded.evaluate``: several runs of any form by measures of all kinds."""
 
-import math
-import re
 import sys
 
 import helpers
@@ -28,7 +26,6 @@ OTHER = {"1": {"a": 2.0, "y": 1.0}, "2": {"z": 3.0, "c": 2.0}}
 TABLE_QRELS, TABLE_RUN = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
 ALL = forms.measures_of_registry()
 THEIRS = [AP, nDCG @ 10, P @ 5, Judged @ 10, RR @ 10, RR, NumRet, NumRel, NumQ]
-TEXT = forms.UPSTREAM | forms.OURS
 
 
 def as_dict(scores, run):
@@ -109,32 +106,13 @@ def test_a_level_above_the_named_scale_is_rejected():
 # ----------------------------------------------------------------------------------------------- runs
 
 
-@pytest.mark.parametrize("form", TEXT)
-def test_runs_of_any_form_are_scored(form, tmp_path):
-    measures = ["Q", "nERR@3", AP, NumRet]
-    expected = evaluate(measures, TABLE_QRELS, TABLE_RUN)
-    qrels = TEXT[form]("qrels", forms.QRELS, tmp_path)
-    one, *runs = (TEXT[form]("run", forms.RUN, tmp_path) for _ in range(3))
-    scores = evaluate(measures, TABLE_QRELS, one)
-    assert len(scores.runs) == 1
-    assert (scores.values == expected.values).all()
-    scores = evaluate(measures, qrels, dict(zip("ba", runs, strict=True)))
-    assert scores.runs == ("b", "a")
-    # Topics are in the order of the qrels, which differs in the unsorted forms.
-    places = [expected.query_ids.index(topic) for topic in scores.query_ids]
-    assert sorted(places) == list(range(len(expected.query_ids)))
-    assert (scores.values == expected.values[:, :, places]).all()
-    assert places == sorted(places) or form == "pandas in disorder"
-    assert as_dict(scores, "b") == as_dict(scores, "a") == as_dict(expected, "run")
+INTS = ["pandas int64", "pandas Int64", "pandas int64[pyarrow]", "polars UInt16"]
 
 
-@pytest.mark.parametrize("form", ["pandas int64", "pandas Int64", "polars", "arrow", "tuples", "dicts"])
-def test_ids_as_ints_are_scored(form):
-    make = (forms.UPSTREAM_INTS | forms.OUR_INTS)[form]
-    ints = forms.with_int_ids(forms.QRELS)
-    expected = as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
-    scores = evaluate(["Q", AP], make("qrels", ints), make("run", forms.with_int_ids(forms.RUN)))
-    assert as_dict(scores, "run") == expected
+@pytest.mark.parametrize("form", [*(f"{name} numbers" for name in INTS), "arrow of int"])
+def test_topics_keep_their_ids_as_ints(form):
+    make = forms.TYPES[form].make
+    scores = evaluate(["Q", AP], *(make(kind, rows) for kind, rows in forms.ROWS.items()))
     assert scores.query_ids == (101, 102, 103, 104, 105)
     assert list(scores.matrix("Q").index) == [101, 102, 103, 104, 105]
 
@@ -235,11 +213,6 @@ def test_topics_are_those_of_the_qrels_in_their_order():
     }
 
 
-def test_qrels_from_an_iterator_serve_all_runs():
-    scores = evaluate(["Q", AP], forms.generator("qrels", forms.QRELS), {"a": TABLE_RUN, "b": TABLE_RUN})
-    assert as_dict(scores, "b") == as_dict(evaluate(["Q", AP], TABLE_QRELS, TABLE_RUN), "run")
-
-
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
@@ -272,9 +245,9 @@ MANY = {f"q{number}": {"a": 1} for number in (5, 3, 4, 1, 2)}
 @pytest.mark.parametrize("measures", [["Q"], [AP], ["Q", AP]], ids=["ours", "theirs", "mixed"])
 def test_runs_without_shared_topics_are_rejected(form, measures, tmp_path):
     rows = [(topic, "a", 1) for topic in MANY]
-    run = TEXT[form]("run", [(f"r{topic}", doc, 1.0) for topic, doc, _ in rows], tmp_path)
+    run = forms.FORMS[form].make("run", [(f"r{topic}", doc, 1.0) for topic, doc, _ in rows], tmp_path)
     with pytest.raises(NoSharedTopicsError) as caught:
-        evaluate(measures, TEXT[form]("qrels", rows, tmp_path), {"mine": run})
+        evaluate(measures, forms.FORMS[form].make("qrels", rows, tmp_path), {"mine": run})
     message = str(caught.value)
     assert "'mine'" in message
     assert sum(f"'rq{number}'" in message for number in range(6)) == 3
@@ -296,7 +269,7 @@ def test_empty_qrels_are_rejected(qrels):
 
 @pytest.mark.parametrize("form", ["tuples", "pandas", "polars", "arrow", "path"])
 def test_an_empty_run_scores_zero(form, tmp_path):
-    scores = evaluate([*ALL, AP, NumRet], QRELS, TEXT[form]("run", [], tmp_path))
+    scores = evaluate([*ALL, AP, NumRet], QRELS, forms.FORMS[form].make("run", [], tmp_path))
     assert not scores.values.any()
     assert scores.values.shape[2] == 2
 
@@ -444,21 +417,6 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
 def test_measures_that_a_function_does_not_take_are_rejected_before_qrels_are_read(call, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         call(tmp_path / "absent.txt")
-
-
-@pytest.mark.parametrize(
-    ("form", "place"),
-    [
-        (lambda level: {"1": {"a": level}}, ""),
-        (lambda level: pd.DataFrame({"query_id": ["1"], "doc_id": "a", "relevance": level}), " (row 0)"),
-        (lambda level: [{"query_id": "1", "doc_id": "a", "relevance": level}], " (item 0)"),
-    ],
-    ids=["dict", "frame", "records"],
-)
-@pytest.mark.parametrize(("level", "problem"), [(math.inf, "infinite"), (math.nan, "missing or NaN")])
-def test_levels_that_are_not_finite_are_rejected(form, place, level, problem):
-    with pytest.raises(InputError, match=re.escape(f"document 'a'{place}: the level is {problem}")):
-        ir_graded.evaluate("Q", form(level), {"1": {"a": 1.0}})
 
 
 def test_many_topics_that_are_not_in_the_qrels_change_nothing():

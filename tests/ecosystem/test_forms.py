@@ -1,9 +1,13 @@
-"""Qrels and runs of every form give equal numbers, to the last bit, and are not modified."""
+"""Qrels and runs of every form give the result of dicts of dicts in each public function, to the last bit."""
 
 import copy
 import math
+import re
+from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import cache
+from itertools import product, starmap
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -11,6 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import rows_of, run_command
 from hypothesis import given, strategies as st
 from ir_measures import AP, RR, Judged, NumRet, P, nDCG
 from ir_measures.providers import Evaluator, registry
@@ -23,36 +28,188 @@ from ecosystem.processes import python
 from ir_graded.evaluation.provider import MetricWithResidual
 from ir_graded.measures.parsing import parse
 
-ALL = forms.measures_of_registry()
+# Topic 105 is missing on purpose, and some forms say that they are ranked by position.
+pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+
+MEASURES = forms.measures_of_registry()
 # Three providers of ir-measures: pytrec_eval, judged, msmarco.
 THEIRS = [AP, nDCG @ 10, P @ 5, Judged @ 10, RR @ 10]
 SOME = [ir_graded.Q, ir_graded.P_measure @ 1000, ir_graded.NCU(stop="rb"), ir_graded.nERR @ 3, ir_graded.GAP]
-
-TABLES = [("qrels", forms.QRELS), ("run", forms.RUN)]
-TEXT = forms.UPSTREAM | forms.OURS
-DTYPES = ["int64", "int8", "Int64", "float64", "Float64", "object", pd.ArrowDtype(pa.int64())]
-ITERATORS = {"generator", "itertuples"}
-AT_A_PLACE = {
-    "path", "name of a file", "compressed file", "dataset", "dataset id", "CSV", "TSV of BEIR", "JSON",
-}  # fmt: skip
-INTS = forms.UPSTREAM_INTS | forms.OUR_INTS
+QRELS, RUN = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
+OTHER = {topic: {doc: float(level) for doc, level in docs.items()} for topic, docs in QRELS.items()}
 
 
-@pytest.fixture(scope="module")
-def expected():
-    """Return the values of a dict of dicts by each measure of the package."""
-    return forms.results(ALL, forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN))
+# ------------------------------------------------------------------------------------------ the table
 
 
-@pytest.fixture(scope="module")
-def expected_mixed():
-    """Return the values of a dict of dicts by topic, in one call with measures of ir-measures."""
-    return forms.results(SOME + THEIRS, forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN))[0]
+def cells(table):
+    """Return the cells of a frame, or of a result that has one, by row in any order, ids as text."""
+    frame = table if isinstance(table, pd.DataFrame) else table.to_frame()
+    frame = frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    return sorted(tuple(map(forms.text, row)) for row in frame.itertuples(index=False, name=None))
 
 
-def test_the_data_tell_measures_apart(expected):
-    values, means = expected
-    assert len(means) == len(set(map(str, ALL)))
+def page(qrels, run):
+    """Return the lines of a report, without the call and the signature."""
+    ir_graded.report(["Q", "AP"], qrels, {"run": run, "other": OTHER}, "page.html", n_resamples=99)
+    lines = Path("page.html").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not re.search("ir_graded|application/zlib", line)]
+
+
+@cache
+def saved():
+    return ir_graded.evaluate(["Q", "AP"], QRELS, {"run": RUN})
+
+
+def evaluated(qrels, run):
+    """Return scores, coverage and order of runs, one of which is given twice, and the scores of one run."""
+    scores = ir_graded.evaluate(["Q", "nERR@3", AP], qrels, {"other": OTHER, "run": run})
+    return scores.runs, cells(scores), cells(scores.coverage)
+
+
+_provider = registry["ir_graded"]
+#: Functions that take qrels and a run, and what they return in a form that can be compared.
+FUNCTIONS = {
+    "evaluate": evaluated,
+    "calc": lambda q, r: forms.results(SOME, q, r),
+    "mixed calc": lambda q, r: forms.results(SOME + THEIRS, q, r),
+    "provider": lambda q, r: sorted(
+        (str(m), v, forms.text(t)) for t, m, v in _provider.iter_calc(SOME, q, r)
+    ),
+    "order": lambda q, r: [*map(forms.text, ir_graded.evaluate("Q", q, r).query_ids)],
+    "evaluator": lambda q, r: str(ir_measures.evaluator(["Q", AP], q).calc_aggregate(r)),
+    "signature": lambda q, r: str(ir_graded.evaluate("Q", q, {"run": r}).signature),
+    "evaluate_collections": lambda q, r: cells(
+        ir_graded.evaluate_collections("Q", {"a": (q, {"run": r})})["a"]
+    ),
+    "explain": lambda q, r: cells(ir_graded.explain("Q", q, r, "101")),
+    "explain against": lambda q, r: cells(ir_graded.explain("Q", q, OTHER, "101", against={"b": r})),
+    "compare_rankings": lambda q, r: cells(ir_graded.compare_rankings("Q", q, {"a": r}, {"b": OTHER}, "101")),
+    "compare_runs": lambda q, r: cells(ir_graded.compare_runs("Q", q, {"b": OTHER}, {"a": r})),
+    "ties": lambda q, r: cells(ir_graded.ties(["Q", "AP"], q, {"run": r})),
+    "unjudged": lambda q, r: cells(ir_graded.unjudged(q, {"run": r})),
+    "score_bounds": lambda q, r: cells(ir_graded.score_bounds("gRBP(max_rel=3)", q, {"run": r})),
+    "score_intervals": lambda q, r: cells(
+        ir_graded.score_intervals("AP", q, {"run": r}, n_samples=9, depth=5)
+    ),
+    "collection_statistics": lambda q, r: cells(ir_graded.collection_statistics(q, {"run": r})),
+    "compare_judgments": lambda q, r: cells(
+        ir_graded.compare_judgments(
+            {"a": q}, {"b": QRELS}, "Q", {"a": r, "b": OTHER}, n_resamples=99
+        ).agreement
+    ),
+    "combine_judgments": lambda q, _: cells(ir_graded.combine_judgments({"a": q, "b": QRELS})),
+    "pool": lambda _, r: cells(ir_graded.pool({"a": r, "b": OTHER}, 2)),
+    "pool of unjudged": lambda q, r: cells(ir_graded.pool({"a": r, "b": OTHER}, 2, judged=q)),
+    "rbo": lambda _, r: cells(ir_graded.rbo(r, RUN)),
+    "rbo_matrix": lambda _, r: cells(ir_graded.rbo_matrix({"a": r, "b": RUN})),
+    "report": page,
+    "verify": lambda q, r: cells(ir_graded.verify(saved(), q, {"run": r})),
+    "read_qrels": lambda q, _: cells(ir_graded.read_qrels(q)),
+    "read_run": lambda _, r: cells(ir_graded.read_run(r)),
+    "every measure": lambda q, r: forms.results(MEASURES, q, r),
+}
+#: Functions for each form in every run of the tests; some of the others follow in turn.
+ALWAYS = ["evaluate", "read_qrels", "read_run"]
+
+
+def given_as(form, kinds, rows, folder):
+    """Return qrels and run of a form as far as it can be these, and equal dicts."""
+    held = {kind: form.holds(kind, rows[kind]) if kind in kinds else rows[kind] for kind in rows}
+    plain = {kind: forms.dicts(kind, held[kind]) for kind in rows}
+    return {**plain, **{kind: form.make(kind, held[kind], folder) for kind in kinds}}, plain
+
+
+def expected(name, plain, known={}):  # noqa: B006  (kept for the next form)
+    """Return the result of a function for dicts; functions that read a source take frames instead."""
+    key = name, repr(plain)
+    if key not in known:
+        given = plain
+        if name.startswith("read_"):
+            given = {kind: forms.pandas()(kind, rows_of(table)) for kind, table in plain.items()}
+        known[key] = FUNCTIONS[name](*given.values())
+    return known[key]
+
+
+def check(form, names, folder, rows=forms.ROWS, whole=True):
+    """Check the results of functions for a form; of ``evaluate`` for it on either side, or also on both."""
+    for name in names:
+        alone = [(kind,) for kind in form.kinds] if name == "evaluate" else []
+        for kinds in {*alone, *([form.kinds] if whole or not alone else [])}:
+            if name in form.unlike or (name.startswith("read_") and name.removeprefix("read_") not in kinds):
+                continue
+            made, plain = given_as(form, kinds, rows, folder)
+            assert FUNCTIONS[name](*made.values()) == expected(name, plain), (name, kinds)
+
+
+def at_night(names):
+    """Mark the types of columns as slow."""
+    return [pytest.param(name, marks=pytest.mark.slow if name in forms.TYPES else ()) for name in names]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("form", forms.FORMS)
+def test_functions_take_every_form(form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    at = [*forms.FORMS].index(form)
+    others = [name for name in FUNCTIONS if name not in (*ALWAYS, "every measure")]
+    check(forms.FORMS[form], [*ALWAYS, *others[at % 11 :: 11]], tmp_path, whole=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", forms.ALL)
+def test_all_functions_take_every_form(form, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = FUNCTIONS if form in forms.FORMS else [*ALWAYS, "mixed calc", "signature", "every measure"]
+    check(forms.ALL[form], names, tmp_path)
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("form", forms.TYPES)
+def test_columns_of_any_type_are_read(form, tmp_path):
+    check(forms.TYPES[form], ["read_qrels", "read_run"], tmp_path)
+
+
+@pytest.mark.parametrize("ids", forms.IDS, ids=lambda ids: ids.__name__)
+@pytest.mark.parametrize("form", forms.OBJECTS)
+def test_ids_of_any_type_are_their_text(form, ids, tmp_path):
+    check(forms.Form(forms.numbered(ids, forms.FORMS[form].make)), ["evaluate", "mixed calc"], tmp_path)
+
+
+#: Commands with the words that stand for files.
+COMMANDS = [
+    "evaluate QRELS run=RUN -m Q -m AP",
+    "explain Q QRELS run=RUN 101",
+    "statistics QRELS run=RUN",
+    "pool run=RUN --depth 2 --judged QRELS --csv",
+    "rbo run=RUN other=OTHER",
+    "judgments QRELS LEVELS -o csv",
+    "compare QRELS other=OTHER run=RUN -m Q",
+]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("form", [name for name, one in forms.FORMS.items() if one.place.startswith(",")])
+def test_commands_take_every_file(form, tmp_path, capsys):
+    at = [*forms.FORMS].index(form)
+    others = {"OTHER": ("run", rows_of(OTHER)), "LEVELS": ("qrels", forms.QRELS)}
+    files = {word: forms.path(*given, tmp_path) for word, given in others.items()}
+    of_form = forms.FORMS[form]
+    command, found = COMMANDS[at % len(COMMANDS)], []
+    for make in (of_form.make, forms.path):
+        held = {k: of_form.holds(k, rows) if k in of_form.kinds else rows for k, rows in forms.ROWS.items()}
+        for kind, rows in held.items():
+            files[kind.upper()] = (make if kind in of_form.kinds else forms.path)(kind, rows, tmp_path)
+        words = re.sub("QRELS|RUN|OTHER|LEVELS", lambda word: str(files[word[0]]), command).split()
+        code, out, err = run_command(capsys, *words)
+        assert code == 0, err
+        found.append(re.sub(r"qrels-\d+\.\w+", "", out))
+    assert found[0] == found[1], command
+
+
+def test_the_data_tell_measures_apart():
+    values, means = forms.results(MEASURES, QRELS, RUN)
+    assert len(means) == len(set(map(str, MEASURES)))
     assert len({round(mean, 9) for mean in means.values()}) > len(means) / 2
     assert {topic for _, topic in values} == {"101", "102", "103", "104", "105"}
     assert values["Q", "105"] == values["Q", "103"] == 0
@@ -60,79 +217,25 @@ def test_the_data_tell_measures_apart(expected):
 
 
 @pytest.mark.parametrize("name", ["Q", "P-measure", "P+", "NCU(stop='rb')", "nERR@3", "GAP", "AWP@3"])
-def test_dicts_give_the_values_of_the_formulas(expected, name):
+def test_dicts_give_the_values_of_the_formulas(name):
     measure = parse(name)
-    qrels, run = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
-    plain = ranked.evaluate(measure.NAME, dict(measure.params), qrels, run)
-    assert plain.keys() == qrels.keys()
+    found = forms.results([measure], QRELS, RUN)[0]
+    plain = ranked.evaluate(measure.NAME, dict(measure.params), QRELS, RUN)
+    assert plain.keys() == QRELS.keys()
     for topic, value in plain.items():
-        assert expected[0][str(measure), topic] == pytest.approx(value, abs=1e-12)
+        assert found[str(measure), topic] == pytest.approx(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_integer_scores_give_equal_results(dtype):
-    rows = [(topic, doc, int(score * 4)) for topic, doc, score in forms.RUN]
-    qrels = forms.dicts("qrels", forms.QRELS)
-    plain, run = forms.dicts("run", rows), forms.pandas(values=dtype)("run", rows)
-    assert forms.results(ALL, qrels, run) == forms.results(ALL, qrels, plain)
-    assert mixed(qrels, run) == mixed(qrels, plain)
-
-
-def mixed(qrels, run):
-    return forms.results(SOME + THEIRS, qrels, run)[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", TEXT)
-def test_qrels_and_runs_of_any_form_give_equal_scores(expected, expected_mixed, form, tmp_path):
-    def made():
-        return [TEXT[form](kind, rows, tmp_path) for kind, rows in TABLES]
-
-    plain = [forms.dicts(kind, rows) for kind, rows in TABLES]
-    for calculated, values in ((partial(forms.results, ALL), expected), (mixed, expected_mixed)):
-        assert calculated(*made()) == values
-        assert calculated(made()[0], plain[1]) == values
-        assert calculated(plain[0], made()[1]) == values
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_levels_of_any_dtype_give_equal_scores(expected, expected_mixed, dtype):
-    qrels, run = forms.pandas(values=dtype)("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
-    assert forms.results(ALL, qrels, run) == expected
-    assert mixed(qrels, run) == expected_mixed
-
-
-def int_ids(form):
-    qrels, run = (form(kind, forms.with_int_ids(rows)) for kind, rows in TABLES)
-    yield qrels, run
-    qrels, run = (form(kind, forms.with_int_ids(rows)) for kind, rows in TABLES)
-    yield qrels, forms.dicts("run", forms.RUN)
-    yield forms.dicts("qrels", forms.QRELS), run
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", INTS)
-def test_int_ids_match(expected, expected_mixed, form):
-    for qrels, run in int_ids(INTS[form]):
-        assert forms.results(ALL, qrels, run) == expected
-    for qrels, run in int_ids(INTS[form]):
-        assert mixed(qrels, run) == expected_mixed
-
-
-@pytest.mark.parametrize("form", INTS)
+@pytest.mark.every
+@pytest.mark.parametrize("form", [name for name in forms.OBJECTS if name != "pandas"])
 def test_metrics_of_a_mixed_call_carry_the_int_ids_of_the_qrels(form):
     # ir-measures itself computes RR@10 and Judged@10 for ids that are ints.
-    qrels = INTS[form]("qrels", forms.with_int_ids(forms.QRELS))
-    run = INTS[form]("run", forms.with_int_ids(forms.RUN))
-    metrics = list(ir_measures.iter_calc(["Q", RR @ 10, Judged @ 10], qrels, run))
-    topics = {101, 102, 103, 104, 105}
-    assert {(str(metric.measure), metric.query_id) for metric in metrics} == {
-        (name, topic) for name in ("Q", "RR@10", "Judged@10") for topic in topics
-    }
-    assert len(metrics) == 3 * len(topics)
+    make = forms.numbered(int, forms.FORMS[form].make)
+    metrics = list(ir_measures.iter_calc(["Q", RR @ 10, Judged @ 10], *starmap(make, forms.ROWS.items())))
     values = {(str(metric.measure), metric.query_id): metric.value for metric in metrics}
-    assert values["RR@10", 102] == 1
-    assert values["Judged@10", 104] == 1
+    assert values.keys() == {*product(("Q", "RR@10", "Judged@10"), (101, 102, 103, 104, 105))}
+    assert len(metrics) == len(values)
+    assert values["RR@10", 102] == values["Judged@10", 104] == 1
 
 
 class Plain:
@@ -142,48 +245,38 @@ class Plain:
         self.query_id, self.doc_id, self.score, self.relevance = query_id, doc_id, value, value
 
 
-def test_rows_that_are_not_tuples_are_never_scored_in_part(expected_mixed):
+def test_rows_that_are_not_tuples_are_never_scored_in_part():
     """ir-measures reads named tuples only: in a mixed call, both sides get the rows, or neither."""
-    qrels, run = forms.dicts("qrels", forms.QRELS), [Plain(*row) for row in forms.RUN]
-    try:
-        seen = mixed(qrels, run)
-    except ValueError:
-        return
-    assert seen == expected_mixed
+    with suppress(ValueError):
+        seen = FUNCTIONS["mixed calc"](QRELS, [Plain(*row) for row in forms.RUN])
+        assert seen == FUNCTIONS["mixed calc"](QRELS, RUN)
 
 
 # --------------------------------------------------------------------------------------------- levels
 
+FLOATS = [(topic, doc, float(level)) for topic, doc, level in forms.QRELS]
+FRACTIONS = [(topic, doc, level + 0.5 if level > 1 else level) for topic, doc, level in forms.QRELS]
 
-def floats(rows):
-    return [(topic, doc, float(level)) for topic, doc, level in rows]
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", forms.ALL)
+def test_whole_levels_may_be_floats(form, tmp_path):
+    check(forms.ALL[form], ["mixed calc"], tmp_path, forms.ROWS | {"qrels": FLOATS})
 
 
-@pytest.mark.parametrize("form", [name for name in TEXT if "dataset" not in name])
-def test_whole_levels_may_be_floats(expected, expected_mixed, form, tmp_path):
-    run = forms.dicts("run", forms.RUN)
-    assert forms.results(ALL, TEXT[form]("qrels", floats(forms.QRELS), tmp_path), run) == expected
-    assert mixed(TEXT[form]("qrels", floats(forms.QRELS), tmp_path), run) == expected_mixed
+@pytest.mark.every
+@pytest.mark.parametrize("form", at_night(forms.ALL))
+def test_fractional_levels_are_scored_by_this_package(form, tmp_path):
+    check(forms.ALL[form], ["calc"], tmp_path, forms.ROWS | {"qrels": FRACTIONS})
 
 
 @pytest.mark.parametrize("number", [np.float64, np.float32, np.int64, np.uint8, Fraction])
 def test_levels_may_be_any_number(number):
     rows = [(topic, doc, level) for topic, doc, level in forms.QRELS if level >= 0]
     numbers = [(topic, doc, number(level)) for topic, doc, level in rows]
-    run = forms.dicts("run", forms.RUN)
+    expected = FUNCTIONS["mixed calc"](forms.dicts("qrels", rows), RUN)
     for form in (forms.dicts, forms.tuples, forms.pandas(values="object")):
-        assert mixed(form("qrels", numbers), run) == mixed(forms.dicts("qrels", rows), run)
-
-
-FRACTIONAL = [(topic, doc, level + 0.5 if level > 1 else level) for topic, doc, level in forms.QRELS]
-
-
-@pytest.mark.parametrize("form", [name for name in TEXT if "dataset" not in name])
-def test_fractional_levels_are_scored_by_this_package(form, tmp_path):
-    run = forms.dicts("run", forms.RUN)
-    expected = forms.results(ALL, forms.dicts("qrels", FRACTIONAL), run)
-    assert expected != forms.results(ALL, forms.dicts("qrels", forms.QRELS), run)
-    assert forms.results(ALL, TEXT[form]("qrels", FRACTIONAL, tmp_path), run) == expected
+        assert FUNCTIONS["mixed calc"](form("qrels", numbers), RUN) == expected
 
 
 def test_fractional_levels_are_used_unchanged_and_can_be_keys_of_gains():
@@ -236,19 +329,23 @@ def same(before, after):
     assert before[1:] == after[1:]
 
 
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-@pytest.mark.parametrize("measures", [["Q", "nERR@3"], ["Q", AP, RR @ 10]], ids=["ours", "mixed"])
-@pytest.mark.parametrize("form", [name for name in TEXT if name not in ITERATORS | AT_A_PLACE])
-def test_the_input_objects_are_not_modified(form, measures):
+#: Forms that are objects that can be read again and compared.
+KEPT = [n for n, one in forms.ALL.items() if one.cells in ("any", "typed") and "signature" not in one.unlike]
+
+
+@pytest.mark.every
+@pytest.mark.parametrize("form", at_night([name for name in KEPT if name not in ("ranx", "Parquet")]))
+def test_the_input_objects_are_not_modified(form, tmp_path):
     # Whole levels as floats must be converted for other providers.
-    qrels, run = TEXT[form]("qrels", floats(forms.QRELS)), TEXT[form]("run", forms.RUN)
-    before = snapshot(qrels), snapshot(run)
-    evaluator = ir_measures.evaluator(measures, qrels)
-    first = evaluator.calc(run)
-    assert evaluator.calc(run) == first
-    ir_graded.evaluate(measures, qrels, run)
-    same(before[0], snapshot(qrels))
-    same(before[1], snapshot(run))
+    made, _ = given_as(forms.ALL[form], forms.ALL[form].kinds, forms.ROWS | {"qrels": FLOATS}, tmp_path)
+    before = [*map(snapshot, made.values())]
+    for measures in (["Q", "nERR@3"], ["Q", AP, RR @ 10]):
+        evaluator = ir_measures.evaluator(measures, made["qrels"])
+        first = evaluator.calc(made["run"])
+        assert evaluator.calc(made["run"]) == first
+        ir_graded.evaluate(measures, *made.values())
+    for one, table in zip(before, made.values(), strict=True):
+        same(one, snapshot(table))
 
 
 class Once:
@@ -266,13 +363,10 @@ class Once:
         return row
 
 
-@pytest.mark.parametrize("measures", [SOME, SOME + THEIRS], ids=["ours", "mixed"])
-def test_an_iterator_is_consumed_once(measures):
-    qrels, run = Once(forms.tuples("qrels", forms.QRELS)), Once(forms.tuples("run", forms.RUN))
-    assert (
-        forms.results(measures, qrels, run)[0]
-        == forms.results(measures, forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN))[0]
-    )
+@pytest.mark.parametrize("function", ["calc", "mixed calc"])
+def test_an_iterator_is_consumed_once(function):
+    qrels, run = (Once(forms.tuples(kind, rows)) for kind, rows in forms.ROWS.items())
+    assert FUNCTIONS[function](qrels, run) == FUNCTIONS[function](QRELS, RUN)
     assert (qrels.taken, run.taken) == (len(forms.QRELS), len(forms.RUN))
 
 
@@ -285,7 +379,7 @@ def test_an_evaluator_made_from_a_generator_scores_many_runs(measures):
 
 
 def test_calc_returns_the_metrics_one_by_one_and_the_aggregates_of_ir_measures():
-    qrels, run = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
+    qrels, run = QRELS, RUN
     for measure in (*SOME, *THEIRS, NumRet, ir_graded.gRBP(max_rel=3, residual=True) @ 5):
         evaluator = registry["ir_graded"].evaluator([measure], qrels)
         found, expected = evaluator.calc(run), Evaluator.calc(evaluator, run)
@@ -304,19 +398,19 @@ SCORES = st.one_of(
 )
 
 
-def tables(values):
+def random_rows(values):
     return st.dictionaries(st.tuples(IDS, IDS), values, max_size=25).map(
         lambda table: [(topic, doc, value) for (topic, doc), value in table.items()]
     )
 
 
 @pytest.mark.slow
-@given(qrels=tables(st.integers(-2, 4)), run=tables(SCORES))
+@given(qrels=random_rows(st.integers(-2, 4)), run=random_rows(SCORES))
 def test_all_forms_agree_on_random_tables(qrels, run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("random")
     expected = forms.results(SOME, forms.dicts("qrels", qrels), forms.dicts("run", run))
     for form in ("tuples", "generator", "pandas in disorder", "arrow in chunks", "path"):
-        made = (TEXT[form](kind, rows, folder) for kind, rows in (("qrels", qrels), ("run", run)))
+        made = (forms.FORMS[form].make(kind, rows, folder) for kind, rows in (("qrels", qrels), ("run", run)))
         values, means = forms.results(SOME, *made)
         assert values == expected[0], form
         # Compare as text, so that NaN (the mean over no topics) equals NaN.
@@ -324,7 +418,7 @@ def test_all_forms_agree_on_random_tables(qrels, run, tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore:The run has scores that are equal as float32:ir_graded.CoverageWarning")
-@given(qrels=tables(st.integers(-1, 4)), run=tables(SCORES))
+@given(qrels=random_rows(st.integers(-1, 4)), run=random_rows(SCORES))
 def test_q_without_gain_is_average_precision_on_random_tables(qrels, run):
     # No level is below -1: pytrec_eval 0.5.11 may end the process if a topic has no other level.
     qrels, run = forms.dicts("qrels", qrels), forms.dicts("run", run)

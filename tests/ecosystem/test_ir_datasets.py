@@ -76,19 +76,6 @@ def results(qrels, run):
     return forms.results(MEASURES, qrels, run)[0]
 
 
-def test_qrels_are_read_by_id_and_as_an_object(whole):
-    expected = results(QRELS, RUN)
-    assert results(whole, RUN) == expected
-    assert results(ir_datasets.load(whole), RUN) == expected
-
-
-def test_scoreddocs_are_read_as_a_run(whole):
-    expected = results(QRELS, RUN)
-    assert results(QRELS, whole) == expected
-    assert results(QRELS, ir_datasets.load(whole)) == expected
-    assert results(whole, whole) == expected
-
-
 def test_iterators_of_a_dataset_are_scored(whole):
     dataset = ir_datasets.load(whole)
     assert results(dataset.qrels_iter(), dataset.scoreddocs_iter()) == results(QRELS, RUN)
@@ -103,23 +90,6 @@ def test_a_dataset_made_from_files_is_scored(tmp_path):
     assert ir_graded.level_definitions(made) == {}
     with pytest.raises(InputError, match="no scoreddocs"):
         ir_measures.calc(["Q"], QRELS, made)
-
-
-@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
-def test_evaluate_takes_datasets_and_their_ids(whole):
-    expected = ir_graded.evaluate(MEASURES, QRELS, {"a": RUN, "b": RUN})
-    for qrels in (whole, ir_datasets.load(whole)):
-        scores = ir_graded.evaluate(MEASURES, qrels, {"a": whole, "b": ir_datasets.load(whole)})
-        assert (scores.values == expected.values).all()
-        assert scores.query_ids == expected.query_ids
-        assert scores.runs == ("a", "b")
-    assert len(ir_graded.evaluate(MEASURES, whole, ir_datasets.load(whole)).runs) == 1
-
-
-def test_read_qrels_and_read_run_take_datasets(whole):
-    qrels, run = ir_graded.read_qrels(whole), ir_graded.read_run(ir_datasets.load(whole))
-    assert list(qrels.itertuples(index=False, name=None)) == forms.QRELS
-    assert list(run.itertuples(index=False, name=None)) == forms.RUN
 
 
 # ------------------------------------------------------------------------------ sampled judgments

@@ -29,11 +29,13 @@ ROWS = [
     ("999", "9", 7.0),
 ]  # fmt: skip
 LEFT_OUT = 5
-#: All forms but dicts, which cannot repeat a document, and rows in another order.
+#: All forms that can repeat a document and have scores, in the order of the rows.
 FORMS = {
-    name: make
-    for name, make in (forms.UPSTREAM | forms.OURS).items()
-    if name not in {"dicts", "pandas in disorder"}
+    name: form.make
+    for name, form in forms.ALL.items()
+    if "run" in form.kinds
+    and form.holds is not forms.ranking
+    and name not in {*forms.NESTED, "pandas in disorder"}
 }
 KEPT = pytest.mark.parametrize("kept", ["first", "best"])
 

@@ -11,13 +11,10 @@ import zstandard
 from packed import gzipped
 
 from ir_graded.core.facets import VALUE_COLUMNS
-from ir_graded.io.files import named, read_file
 from ir_graded.io.formats import FORMATS, Format
 from ir_graded.io.lines import parse_lines
-from ir_graded.io.records import Options
 
 BOM = b"\xef\xbb\xbf"
-RUN = named("run", "trec")
 #: The formats with a fixed number of fields.
 FIXED = tuple(one for one in FORMATS if isinstance(one, Format))
 
@@ -45,14 +42,6 @@ NO_NUMBERS = [
     *("null", "NA", "1d5", "1.0f", "nan(1)", "infin", "None", '"1"', "1\0", "\0", "\u0661", "\xa01"),
     *("\u22121", "\uff11", "1\x1c"),
 ]
-
-
-def read_run_file(path, format=None):
-    return read_file("run", path, Options(format=format))
-
-
-def read_qrels_file(path, format=None):
-    return read_file("qrels", path, Options(format=format))
 
 
 def frame_of(table):
@@ -136,8 +125,8 @@ COMPRESSIONS = {
 }
 
 
-def places(table):
-    return [table.place(row) for row in range(len(table))]
+def rows_of(frame):
+    return [*frame.itertuples(index=False, name=None)]
 
 
 def expected_lines(content):

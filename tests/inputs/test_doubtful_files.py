@@ -33,13 +33,8 @@ def problem_of(call, path):
 
 
 @pytest.mark.parametrize("level", ["0.5", "2", "-1", ".25", "1e-3"])
-def test_numeric_levels_in_three_fields_are_read_if_the_format_is_named(tmp_path, level):
-    path = tmp_path / "qrels"
-    path.write_text(f"0001 d1 {level}\n0001 d2 0\n")
-    message = problem_of(ir_graded.read_qrels, path)
-    assert message.startswith(
-        f"line 1: level '{level}' is not L0, L1, L2, ...; format='ntcir-continuous' reads"
-    )
+def test_numeric_levels_in_three_fields_are_read_if_the_format_is_named(write, level):
+    path = write(f"0001 d1 {level}\n0001 d2 0\n")
     assert qrels_rows(path, format="ntcir-continuous") == [("0001", "d1", float(level)), ("0001", "d2", 0)]
 
 
@@ -68,62 +63,16 @@ def test_the_letters_may_have_any_order(write, order):
 
 
 @pytest.mark.parametrize(
-    ("lines", "wrong", "problem"),
+    ("line", "row"),
     [
-        (["1 A a 1", "1 C b 1"], 2, "the last field is '1' for the letter C"),
-        (["1 A a 1", "1 A b 0"], 2, "the last field is '0' for the letter A"),
-        (["1 S a 0", "1 A b 0"], 1, "the last field is '0' for the letter S"),
-        (["1 B a 1", "1 A b 1", "1 B c 0"], 3, "the last field is '0' for the letter B"),
-        (["1 B a 0", "1 B b 1"], 2, "the last field is '1' for the letter B"),
-        (["1 A a 1", "1 A b 2"], 2, "the last field is '2' for the letter A"),
-        (["1 A a 1", "1 D b 1"], 2, "the second field must be S, A, B or C, not 'D'"),
-        (["1 A a 1", "1 a b 1"], 2, "the second field must be S, A, B or C, not 'a'"),
-        (["1 A a 1", "1 0 b 1"], 2, "the second field must be S, A, B or C, not '0'"),
-        (["1 A a 1", "1 A b"], 2, "expected 4 fields (NTCIR-EARLY qrels: topic S|A|B|C doc 0|1), found 3"),
+        ("1 A e 2", ("1", "e", 2)),
+        ("1 7 L3 1", ("1", "L3", 1)),
+        ("1 Q0 L3 1", ("1", "L3", 1)),
+        ("200\t12642603\t67096\t14274\t", ("200", "67096", 14274)),
     ],
 )
-def test_a_file_with_contradicting_letters_is_rejected(write, lines, wrong, problem):
-    path = write("\n\n".join(lines), "qrels.txt")
-    message = problem_of(ir_graded.read_qrels, path)
-    assert message.startswith(f"line {2 * wrong - 1}: {problem}")
-    assert message.endswith(f": {lines[wrong - 1]!r}")
-    assert problem_of(partial(ir_graded.read_qrels, format="ntcir-early"), path) == message
-
-
-@pytest.mark.parametrize("level", ["2", "-1", "0.5", "01"])
-@pytest.mark.parametrize("before", [0, 3])
-def test_a_letter_in_trec_qrels_is_rejected(write, level, before):
-    path = write("1 0 d 1\n" * before + f"1 A e {level}\n", "qrels.txt")
-    assert problem_of(ir_graded.read_qrels, path) == (
-        f"line {before + 1}: looks like an NTCIR file by letters, but the level is {level!r}; "
-        f"name the format (format='trec' takes the fourth field): '1 A e {level}'"
-    )
-    assert qrels_rows(path, format="trec")[-1] == ("1", "e", float(level))
-
-
-SEMICOLONS = "the fields are separated by semicolons"
-CLASSES = "the third field looks like a level: an NTCIR file of equivalence classes"
-GOLD = "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard"
-
-
-@pytest.mark.parametrize(
-    ("line", "problem", "trec"),
-    [
-        ("1;2;d;L2", SEMICOLONS, None),
-        ("1 7 L3 1", CLASSES, ("1", "L3", 1)),
-        ("1 Q0 L3 1", CLASSES, ("1", "L3", 1)),
-        ("1;a b;L3;1", SEMICOLONS, None),
-        ("1 d S", "letters as levels belong to four fields", None),
-        ("200\t12642603\t67096\t14274\t", GOLD, ("200", "67096", 14274)),
-    ],
-)
-def test_qrels_of_another_layout_are_rejected_by_name(write, line, problem, trec):
-    path = write(f"\n{line}\n", "qrels.txt")
-    assert problem_of(ir_graded.read_qrels, path).startswith(f"line 2: {problem}")
-    with pytest.raises(FileFormatError, match="line 2: "):
-        ir_graded.evaluate("Q", path, {"1": {"d": 1.0}})
-    if trec:
-        assert qrels_rows(path, format="trec") == [trec]
+def test_lines_that_look_like_another_format_are_read_by_name(write, line, row):
+    assert qrels_rows(write(f"\n{line}\n", "qrels.txt"), format="trec") == [row]
 
 
 def test_a_file_of_intents_has_levels_in_the_fourth_field(write):
@@ -150,35 +99,9 @@ def test_trec_qrels_are_still_read(write, second):
 # ------------------------------------------------------------------------------- sampled judgments
 
 
-# Levels with strata, and levels that may also be inclusion probabilities; stratum 2 and level 1.
-@pytest.mark.parametrize(
-    "lines", [["1 0 d1 1 1", "1 0 d2 1 2"], ["1 d1 1 1 1", "1 d2 0 1 1"], ["1 d1 0 2 1", "1 d2 0 1 1"]]
-)
-def test_five_fields_with_small_numbers_need_a_named_format(write, lines):
-    path = write("\n\n".join(lines), "qrels.txt")
-    with pytest.raises(
-        FileFormatError, match=r"qrels.txt: all lines .* sampled .* INEX .*format='sampleval'"
-    ):
-        ir_graded.read_qrels(path)
-    with pytest.raises(
-        FileFormatError, match=r"qrels.txt: all lines .* sampled .* INEX .*format='sampleval'"
-    ):
-        ir_graded.evaluate("AP", path, {"1": {"d2": 1.0}})
-
-
 def test_passages_of_a_few_characters_can_be_read_by_name(write):
     rows = qrels_rows(write("1 0 d1 1 1\n1 0 d2 1 2\n", "qrels.txt"), format="inex")
     assert [row[1:3] for row in rows] == [("d1", 1), ("d2", 1)]
-
-
-@pytest.mark.parametrize("counts", ["9 8", "-1 8", "0 -1"])
-def test_an_article_with_impossible_counts_is_rejected(write, counts):
-    path = write(f"1 Q0 851 30 500 100 0:30\n1 Q0 852 {counts} 0 0:9\n", "qrels.txt")
-    for options in ({}, {"format": "inex"}):
-        message = problem_of(partial(ir_graded.read_qrels, **options), path)
-        assert message.startswith("line 2: ")
-        assert "but 0 <= rel_chars <= doc_len" in message
-        assert "sampled" not in message
 
 
 @pytest.mark.parametrize("blank", [" ", "\t"])
@@ -191,10 +114,9 @@ def test_articles_are_read_with_any_blank(write, blank, end, file):
     assert qrels_rows(write(text.replace(" ", blank), "qrels.txt")) == expected
 
 
-@pytest.mark.parametrize(("aspects", "problem"), [("7", "all lines have"), ("70", "the fifth field is 70:")])
-def test_a_gold_standard_with_a_number_as_aspects_needs_a_named_format(write, aspects, problem):
+@pytest.mark.parametrize("aspects", ["7", "70"])
+def test_a_gold_standard_with_a_number_as_aspects_is_read_by_name(write, aspects):
     path = write(f"200\t12642603\t67096\t14274\t{aspects}\n", "qrels.txt")
-    assert problem in error_message(FileFormatError, ir_graded.read_qrels, path)
     assert qrels_rows(path, format="genomics") == [("200", "12642603", 1, 67096, 14274, aspects)]
 
 
@@ -206,13 +128,8 @@ GENOMICS_ROWS = [("200", "12595615", 48.63, 28426, 295), ("200", "15814577", 43.
 
 @pytest.mark.parametrize("end", ["", "\t"], ids=["missing", "empty"])
 @pytest.mark.parametrize("blank", ["\t", " "])
-def test_a_genomics_run_without_its_last_field_is_rejected(write, end, blank):
+def test_a_genomics_run_without_its_last_field_is_read_by_name(write, end, blank):
     path = write(GENOMICS.replace(" york", end).replace(" ", blank))
-    message = problem_of(ir_graded.read_run, path)
-    assert message.startswith("line 1: six fields of a TREC run")
-    assert "format='trec' or format='genomics'" in message
-    with pytest.raises(FileFormatError, match="line 1: six fields of a TREC run"):
-        ir_graded.evaluate("Q", {"200": {"12595615": 1}}, path)
     assert run_rows(path, format="genomics") == GENOMICS_ROWS
     assert run_rows(path, format="trec") == [("200", "1", 28426.0), ("200", "2", 5656.0)]
 
@@ -280,11 +197,6 @@ def test_joined_files_with_byte_order_marks_are_rejected(write, begin, compress,
         assert problem_of(call, path).startswith(f"line {line}: {PROBLEM}")
         path.write_bytes(compress((begin + text).encode()))
         call(path)
-
-
-@pytest.mark.parametrize("text", [f"{BOM}{BOM}1 Q0 a 1 1 t", f"1 Q0 {BOM}a 1 1 t", f"1 Q0 a 1 1 t{BOM}"])
-def test_a_byte_order_mark_anywhere_else_is_rejected(write, text):
-    assert problem_of(ir_graded.read_run, write(text)).startswith(f"line 1: {PROBLEM}")
 
 
 def test_a_byte_order_mark_is_reported_with_its_line_in_any_piece(write, monkeypatch):

@@ -1,79 +1,199 @@
-"""Files of runs and qrels: spacing, compression, characters and numbers."""
+"""Files of lines: formats, spacing, compression, characters, numbers, and errors with their lines."""
 
 import math
 import random
+import re
 from contextlib import nullcontext
 from decimal import Decimal, localcontext
 from itertools import product
+from operator import attrgetter
 
-import polars as pl
 import pytest
 from hypothesis import given, strategies as st
+from packed import gzipped
 
-from ir_graded.errors import FileFormatError
-from ir_graded.io import text as file_text
+import ir_graded
+from ir_graded import read_qrels, read_run
+from ir_graded.errors import FileFormatError, GradedError, InputError, ParameterError
+from ir_graded.io import lines as line_parser, text as file_text
+from ir_graded.io.files import named
+from ir_graded.io.formats import recognise
 from ir_graded.io.sources import named_runs
 
 from .file_cases import (
     BOM,
     COMPRESSIONS,
+    FIXED,
     NO_NUMBERS,
     NTCIR_LINES,
     NTCIR_ROWS,
     QRELS_LINES,
     QRELS_ROWS,
-    RUN,
     RUN_LINES,
     RUN_ROWS,
     SPACINGS,
     bits,
     expected_lines,
-    frame_of,
     joined,
-    parse_block,
-    places,
-    read_qrels_file,
-    read_run_file,
+    rows_of,
 )
 
 pytestmark = pytest.mark.filterwarnings("error")
+
+
+# ------------------------------------------------------------------------------------------- formats
+
+
+@pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
+def test_a_format_describes_its_own_line(format):
+    fields = format.layout.split()
+    assert len(fields) == format.width
+    assert fields[format.places["query_id"]] == "topic"
+    assert fields[format.places["doc_id"]] in ("doc", "file", "pmid")
+    assert fields[format.value] in ("score", "level", "L<level>", "<level>", "S|A|B|C", "rsv")
+    assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
+    assert named(format.kind, format.name) is format
+    if format.only_named:
+        return
+    line = ["7" if position in format.whole else "x" for position in range(format.width)]
+    if format.letters:
+        line[format.value], line[-1] = "A", "1"
+    if format.prefix:
+        line[format.value] = f"{format.prefix}2"
+    assert recognise(format.kind, line, "file.txt") is format
+    for position in format.whole:
+        with pytest.raises(FileFormatError, match="expected a run line"):
+            recognise(format.kind, [*line[:position], "a", *line[position + 1 :]], "file.txt")
+
+
+KNOWN = {
+    read_run: (
+        "run line of 6 fields (TREC run: topic Q0 doc rank score tag) "
+        "or 8 fields (INEX run: topic Q0 file rank rsv run_id start length) "
+        "or 7 fields (GENOMICS run: topic pmid rank score start length run_id)"
+    ),
+    read_qrels: (
+        "qrels line of 4 fields (NTCIR-EARLY qrels: topic S|A|B|C doc 0|1) "
+        "or 4 fields (NTCIR-INTENTS qrels: topic intent doc L<level>) "
+        "or 4 fields (NTCIR-CLASSES qrels: topic doc L<level> class) "
+        "or 4 fields (TREC qrels: topic iteration doc level) or 3 fields (NTCIR qrels: topic doc L<level>) "
+        "or topic pmid start length aspects, separated by tabs (GENOMICS qrels) "
+        "or topic Q0 file rel_chars doc_len [bep [start:length ...]] (INEX qrels)"
+    ),
+}
+
+
+@pytest.mark.parametrize("read", KNOWN)
+def test_the_first_line_that_is_not_blank_decides_the_format(write, read):
+    path = write("\n \nq Q0\n")
+    with pytest.raises(FileFormatError) as caught:
+        read(path)
+    assert str(caught.value) == f"{path}, line 3: expected a {KNOWN[read]}, found 2: 'q Q0'"
+
+
+def test_a_named_format_is_enforced(write):
+    path = write(joined(NTCIR_LINES))
+    assert rows_of(read_qrels(path, format="ntcir")) == NTCIR_ROWS
+    with pytest.raises(FileFormatError, match=r"line 1: expected 4 fields \(TREC qrels: .*\), found 3"):
+        read_qrels(path, format="trec")
+    with pytest.raises(FileFormatError, match=r"line 1: expected 3 fields \(NTCIR qrels: .*\), found 4"):
+        read_qrels(write(joined(QRELS_LINES)), format="ntcir")
+
+
+@pytest.mark.parametrize(
+    ("read", "kind", "name"),
+    [(read_run, "run", "ntcir"), (read_qrels, "qrels", "TREC"), (read_qrels, "qrels", "csv")],
+)
+def test_an_unknown_format_is_rejected_before_the_file_is_opened(read, kind, name, tmp_path):
+    with pytest.raises(ParameterError, match=f"unknown format '{name}' of a {kind} file; known: .*'trec'"):
+        read(tmp_path / "none.txt", format=name)
+
+
+INEX = "1 Q0 a 1 9 t 10 +5\n1 Q0 b 2 8 t 0 {}\n"
+
+
+def test_columns_of_whole_numbers_are_read(write):
+    for data in (INEX, INEX.replace(" ", "  ").replace("\n", "\r\n")):
+        frame = read_run(write(data.format("007")))
+        assert frame[["start", "length"]].to_numpy().tolist() == [[10, 5], [0, 7]]
+
+
+@pytest.mark.parametrize("text", ["1.0", "1e3", "x", "1_0", "9223372036854775808", "9" * 5000])
+def test_a_column_of_whole_numbers_rejects_other_values(write, text):
+    with pytest.raises(
+        FileFormatError, match=r"run\.txt, line 2: (length '.*' is not a whole number|expected)"
+    ):
+        read_run(write(INEX.format(text)))
+
+
+# ------------------------------------------------------------------------------ spacing, compression
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("read", "lines", "rows"),
     [
-        (read_run_file, RUN_LINES, RUN_ROWS),
-        (read_qrels_file, QRELS_LINES, QRELS_ROWS),
-        (read_qrels_file, NTCIR_LINES, NTCIR_ROWS),
+        (read_run, RUN_LINES, RUN_ROWS),
+        (read_qrels, QRELS_LINES, QRELS_ROWS),
+        (read_qrels, NTCIR_LINES, NTCIR_ROWS),
     ],
 )
-def test_every_spacing_gives_equal_tables(write, read, lines, rows):
+def test_every_spacing_gives_equal_rows(write, read, lines, rows):
     for spacing, (begin, compression) in product(SPACINGS, [(b"", "none"), (BOM, "none"), (BOM, "gzip")]):
-        content = SPACINGS[spacing](lines)
-        path = write(COMPRESSIONS[compression](begin + content))
-        table = read(path)
-        assert frame_of(table).rows() == rows, spacing
-        assert places(table) == [f"{path}, line {line}" for line in expected_lines(content)]
-
-
-@pytest.mark.parametrize("name", ["run.txt", "run.gz", "run.zst", "run.xz"])
-def test_every_compression_gives_equal_tables_under_any_name(write, name):
-    for compress in COMPRESSIONS.values():
-        assert frame_of(read_run_file(write(compress(BOM + joined(RUN_LINES)), name))).rows() == RUN_ROWS
+        path = write(COMPRESSIONS[compression](begin + SPACINGS[spacing](lines)))
+        assert rows_of(read(path)) == rows, spacing
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("compression", ["none", "gzip"])
+@pytest.mark.parametrize("begin", [b"", BOM])
+def test_a_repeated_line_is_named_in_every_spacing(write, begin, compression):
+    """Each row has the number of its line."""
+    qrels = {topic: {"x": 1} for topic, *_ in RUN_ROWS}
+    for spacing, repeated in product(SPACINGS, range(len(RUN_LINES))):
+        content = SPACINGS[spacing]([*RUN_LINES, RUN_LINES[repeated]])
+        path = write(COMPRESSIONS[compression](begin + content))
+        numbers = expected_lines(content)
+        places = f"at {path}, line {numbers[repeated]} and at {path}, line {numbers[-1]};"
+        with pytest.raises(InputError, match=re.escape(places)):
+            ir_graded.evaluate("Q", qrels, path)
+
+
+@pytest.mark.parametrize("name", ["run.txt", "run.gz", "run.zst", "run.xz"])
+def test_every_compression_gives_equal_rows_under_any_name(write, name):
+    for compress in COMPRESSIONS.values():
+        assert rows_of(read_run(write(compress(BOM + joined(RUN_LINES)), name))) == RUN_ROWS
+
+
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_without_lines_gives_an_empty_frame(write, format):
     contents = [b"", b"\n", b"\r\n", b" \t\n\n", BOM, BOM + b"\n", b" "]
-    schema = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     for content, compress in product(contents, COMPRESSIONS.values()):
         path = write(compress(content))
-        run = frame_of(read_run_file(path, format))
-        assert (run.height, run.schema) == (0, schema)
-        qrels = frame_of(read_qrels_file(path, format))
-        assert (qrels.height, qrels.columns) == (0, ["query_id", "doc_id", "relevance"])
+        run, qrels = read_run(path, format=format), read_qrels(path, format=format)
+        assert (len(run), [*run]) == (0, ["query_id", "doc_id", "score"])
+        assert (len(qrels), [*qrels]) == (0, ["query_id", "doc_id", "relevance"])
+
+
+@pytest.mark.parametrize("compression", [one for one in COMPRESSIONS if one not in ("none", "gzip, padded")])
+def test_truncated_compressed_data_is_rejected(write, compression):
+    data = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
+    for end in (8, len(data) // 3, len(data) - 1):
+        path = write(data[:end], "run.gz")
+        with pytest.raises(FileFormatError, match=f"^{re.escape(str(path))}: (truncated|corrupt) "):
+            read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("compression", "name"), [("gzip", "gzip"), ("zstandard, size unknown", "zstandard"), ("xz", "xz")]
+)
+def test_corrupt_compressed_data_is_rejected(write, compression, name):
+    whole = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
+    half = len(whole) // 2
+    for data in (whole[:half] + bytes([whole[half] ^ 0x55]) + whole[half + 1 :], whole + b"something else"):
+        path = write(data)
+        with pytest.raises(FileFormatError, match=f"^{re.escape(str(path))}: corrupt {name} data"):
+            read_run(path)
 
 
 # ------------------------------------------------------------------------------ characters of an id
@@ -91,65 +211,54 @@ def test_any_other_character_belongs_to_the_id(write):
     for text in ODD_IDS:
         content = f"{text} Q0 {text} 1 2 {text}\n{text} {text} {text} {text} 3 {text}\n"
         for data in (content, content.replace(" ", "\t")):
-            frame = frame_of(read_run_file(write(data)))
-            assert frame.rows() == [(text, text, 2.0), (text, text, 3.0)]
+            assert rows_of(read_run(write(data))) == [(text, text, 2.0), (text, text, 3.0)]
 
 
 @pytest.mark.parametrize("comment", [b"# pool depth 10", b"#", b" #\tx", b"# \xff"], ids=repr)
 def test_comments_are_ignored(write, comment):
     for end in (b"\n", b"\r\n"):
         lines = [comment, b"1 0 d1 2", b"1 0 # 0", comment, b"#1 0 d2 1", comment]
-        frame = frame_of(read_qrels_file(write(end.join(lines))))
-        assert frame.rows() == [("1", "d1", 2.0), ("1", "#", 0.0), ("#1", "d2", 1.0)]
+        found = rows_of(read_qrels(write(end.join(lines))))
+        assert found == [("1", "d1", 2.0), ("1", "#", 0.0), ("#1", "d2", 1.0)]
 
 
 @pytest.mark.parametrize("end", ["\n", "\t\r\n", "\n\n# x\ty\n"], ids=repr)
 def test_fields_between_tabs_may_hold_blanks(write, end):
     lines = ["maps\t0\td1\t2", "google maps\t0\td1\t0", "google maps\t\t0  \t d 2\t1"]
-    frame = frame_of(read_qrels_file(write(end.join(["", *lines, ""]))))
-    assert frame.rows() == [("maps", "d1", 2.0), ("google maps", "d1", 0.0), ("google maps", "d 2", 1.0)]
-    frame = frame_of(read_run_file(write(end.join(["a b\tQ0\td 1\t1\t2.5\ta tag", ""]))))
-    assert frame.rows() == [("a b", "d 1", 2.5)]
-    frame = frame_of(read_qrels_file(write(end.join(["a b\td 1\t1", ""])), "ntcir-continuous"))
-    assert frame.rows() == [("a b", "d 1", 1.0)]
+    found = rows_of(read_qrels(write(end.join(["", *lines, ""]))))
+    assert found == [("maps", "d1", 2.0), ("google maps", "d1", 0.0), ("google maps", "d 2", 1.0)]
+    assert rows_of(read_run(write(end.join(["a b\tQ0\td 1\t1\t2.5\ta tag", ""])))) == [("a b", "d 1", 2.5)]
+    path = write(end.join(["a b\td 1\t1", ""]))
+    assert rows_of(read_qrels(path, format="ntcir-continuous")) == [("a b", "d 1", 1.0)]
 
 
 @pytest.mark.parametrize(
     "lines", ["1 0 a\t1\n", "1\t0\ta\t1\t\n", "1 \t0 \ta\t\t1\n", "1 0\ta\t1\n1 0 b 1\n"], ids=repr
 )
 def test_white_space_separates_fields_that_tabs_alone_do_not(write, lines):
-    assert frame_of(read_qrels_file(write(lines))).rows()[0] == ("1", "a", 1.0)
-
-
-@pytest.mark.parametrize(
-    ("read", "data", "format", "problem"),
-    [
-        (read_qrels_file, "google maps\t3665\t1\n", None, "line 1: level '1' is not L0, L1, .* between tabs"),
-        (
-            read_qrels_file,
-            "google maps\t3665\t1\n",
-            "trec",
-            "line 1: expected 4 .* 3; .* between tabs",
-        ),
-        (read_run_file, "a b\td\t1\t2.5\tt\n", None, "line 1: expected a run .*, found 5; .* between tabs"),
-        (read_qrels_file, "\n# x\na b\t0\td\t1\na b\t0\te\tx y\n", None, "line 4: level 'x y' is not a"),
-    ],
-)
-def test_fields_between_tabs_must_be_those_of_the_format(write, read, data, format, problem):
-    with pytest.raises(FileFormatError, match=problem):
-        read(write(data), format)
+    assert rows_of(read_qrels(write(lines)))[0] == ("1", "a", 1.0)
 
 
 def test_text_with_a_header_has_no_comments(write):
     header = "query_id\tdoc_id\trelevance\n"
-    frame = frame_of(read_qrels_file(write(header + "# 1 hits\td1\t2\n")))
-    assert frame.rows() == [("# 1 hits", "d1", 2.0)]
-    for data, problem in (
-        ("# made by hand\n" + header, "line 2: a header must be the first line; remove the lines before it"),
-        (header + "# made by hand\n", "line 2: expected 3 fields as in the header, found 1"),
-    ):
-        with pytest.raises(FileFormatError, match=problem):
-            read_qrels_file(write(data))
+    assert rows_of(read_qrels(write(header + "# 1 hits\td1\t2\n"))) == [("# 1 hits", "d1", 2.0)]
+
+
+@pytest.mark.parametrize(("line", "byte"), [
+    (b"q Q0 caf\xe9 1 2 t", "0xe9"),
+    (b"q \xff d 1 2 t", "0xff"),
+    (b"q Q0 d \xc3 2 t", "0xc3"),
+    (b"q Q0 d 1 2 \xed\xa0\x80", "0xed"),
+    (b"\xc0\x80 Q0 d 1 2 t", "0xc0"),
+])  # fmt: skip
+def test_text_that_is_not_utf8_is_rejected(write, line, byte, monkeypatch):
+    for content in (joined(RUN_LINES) + line, joined(RUN_LINES, end="\r\n") + line + b"\r\n"):
+        for piece in (1, 3, 1 << 20):
+            monkeypatch.setattr(line_parser, "_PIECE", piece)
+            path = write(content)
+            problem = f"^{re.escape(str(path))}, line 6: byte {byte} is not UTF-8"
+            with pytest.raises(FileFormatError, match=problem):
+                read_run(path)
 
 
 # ------------------------------------------------------------------------------------------- numbers
@@ -183,16 +292,17 @@ def midpoint(x, cut):
 
 @pytest.mark.slow
 @given(st.lists(number_texts(), min_size=1, max_size=50))
-def test_a_score_equals_float_of_its_text(texts):
-    frame, _ = parse_block(joined(f"q Q0 d 1 {text} t" for text in texts), RUN, 1, "run.txt")
-    assert bits(frame["score"].to_list()) == bits([float(text) for text in texts])
+def test_a_score_equals_float_of_its_text(tmp_path_factory, texts):
+    path = tmp_path_factory.getbasetemp() / "numbers.run"
+    path.write_bytes(joined(f"q Q0 d 1 {text} t" for text in texts))
+    assert bits(read_run(path)["score"].to_list()) == bits([float(text) for text in texts])
 
 
 @pytest.mark.parametrize(
     "text", ["12", "1e5", "+1.5", "1.", ".5", "inf", "-inf", "iNfiNity", "1E+5", "00.10"]
 )
 def test_valid_numbers_are_read_as_scores(write, text):
-    assert frame_of(read_run_file(write(f"q Q0 d 1 {text} t\n")))["score"].to_list() == [float(text)]
+    assert read_run(write(f"q Q0 d 1 {text} t\n"))["score"].to_list() == [float(text)]
 
 
 @pytest.mark.slow
@@ -201,7 +311,7 @@ def test_a_score_that_is_not_a_number_is_rejected(write):
         for lines in ([f"q Q0 d 1 {text} t"], ["q Q0 d 1 1 t", f"q Q0 e 1 {text} t"]):
             path = write(joined(lines))
             with pytest.raises(FileFormatError) as caught:
-                read_run_file(path)
+                read_run(path)
             message = str(caught.value)
             assert message.startswith(f"{path}, line {len(lines)}: score {text!r} is not a number such as ")
             assert message.endswith(repr(lines[-1]))
@@ -212,13 +322,100 @@ def test_a_level_that_is_not_finite_is_rejected(write):
     for text in (*NO_NUMBERS, "nan", "inf", "-Infinity", "1e400", "L1"):
         path = write(joined(["q 0 d 1", f"q 0 e {text}"]))
         with pytest.raises(FileFormatError, match=r"run\.txt, line 2: level .* is not a .*number such as 2"):
-            read_qrels_file(path)
+            read_qrels(path)
 
 
-def test_an_ntcir_level_without_l_is_rejected(write):
-    for text in ("2", "l2", "L", "L-1", "L1.5", "L+1", "LL1", "L1L", "L1_0", "L\u0661", "L" + "9" * 400):
-        with pytest.raises(FileFormatError, match=r"run\.txt, line 2: level .* is not L0, L1, L2, ..."):
-            read_qrels_file(write(joined(["q d L1", f"q e {text}"])))
+# -------------------------------------------------------------------------------------------- errors
+
+
+WRONG_LINES = {
+    "short": ("q Q0 d 1 2", "expected 6 fields (TREC run: topic Q0 doc rank score tag), found 5"),
+    "long": ("q Q0 d 1 2 t u", "expected 6 fields (TREC run: topic Q0 doc rank score tag), found 7"),
+    "one field": ("q", "found 1"),
+    "score": ("q Q0 d 1 high t", "score 'high' is not a number"),
+    "shifted": ("q Q0 d x 1 2 t", "found 7"),
+    "qrels": ("q 0 d 1", "found 4"),
+    "carriage return": ("q Q0 d\r 1 2 t", "a carriage return inside the line"),
+    "carriage return instead of a blank": ("q Q0 d\r1 2 t", "a carriage return inside the line"),
+    "two carriage returns": ("q Q0 d 1 2 t\r\r", "a carriage return inside the line"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", WRONG_LINES)
+def test_the_error_names_the_wrong_line(write, wrong):
+    line, problem = WRONG_LINES[wrong]
+    for spacing in SPACINGS.values():
+        begin = spacing(RUN_LINES[:3]).rstrip()
+        content = begin + b"\n" + line.encode() + b"\n" + joined(RUN_LINES)
+        number = content.split(b"\n").index(line.encode()) + 1
+        for data in (content, gzipped(content)):
+            path = write(data)
+            with pytest.raises(FileFormatError) as caught:
+                read_run(path)
+            message = str(caught.value)
+            assert message.startswith(f"{path}, line {number}: ")
+            assert problem in message
+            assert repr(line.removesuffix("\r")) in message
+
+
+def test_a_double_blank_does_not_shift_columns(write):
+    # A parser that splits at every blank reads the rank 1 as the score of d2.
+    found = rows_of(read_run(write("q Q0 d1 1 9.5 t\nq  Q0 d2 1 8.5 t\n")))
+    assert found == [("q", "d1", 9.5), ("q", "d2", 8.5)]
+    # Nor does a double blank replace a missing field.
+    with pytest.raises(FileFormatError, match=r"line 2: .* found 5"):
+        read_run(write("q Q0 d1 1 9.5 t\nq  d2 1 8.5 t\n"))
+
+
+def test_a_long_line_is_shortened_in_the_error(write):
+    path = write("q Q0 d 1 2 t\n" + "x" * 100_000 + "\n")
+    with pytest.raises(FileFormatError) as caught:
+        read_run(path)
+    assert len(str(caught.value)) < len(str(path)) + 250
+    assert "xxx...'" in str(caught.value)
+
+
+def test_errors_of_the_system_pass_through(tmp_path, write):
+    with pytest.raises(FileNotFoundError) as caught:
+        read_run(tmp_path / "none.txt", format="trec")
+    assert caught.value.filename == str(tmp_path / "none.txt")
+    with pytest.raises((IsADirectoryError, PermissionError)):
+        read_qrels(tmp_path, format="trec")
+    with pytest.raises(NotADirectoryError):
+        read_qrels(write(b"") / "run.txt", format="trec")
+
+
+def test_format_errors_are_value_errors(write):
+    with pytest.raises(ValueError, match="line 1") as caught:
+        read_run(write("q\n"))
+    assert isinstance(caught.value, GradedError)
+    assert isinstance(caught.value, InputError)
+
+
+def test_lines_that_only_the_parser_rejects_raise_an_error(write, monkeypatch):
+    monkeypatch.setattr(line_parser, "_parsed", lambda *_: None)
+    with pytest.raises(FileFormatError, match=r"run\.txt: cannot be read as a TREC run file$"):
+        read_run(write(joined(RUN_LINES)))
+
+
+@pytest.mark.parametrize("level", ["9" * 25, "-1e300", "9223372036854775808"])
+def test_levels_beyond_64_bits_keep_their_value(tmp_path, level):
+    # They became the lowest 64-bit number.
+    path = tmp_path / "qrels.txt"
+    path.write_text(f"1 0 a {level}\n1 0 b 2\n")
+    assert read_qrels(path)["relevance"].tolist() == [float(level), 2.0]
+
+
+@pytest.mark.parametrize("format", [None, "trec"])
+def test_a_file_compressed_twice_is_rejected(tmp_path, format):
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzipped(gzipped(b"1 Q0 a 1 1.0 t\n")))
+    with pytest.raises(FileFormatError, match="line 1: byte 0x8b is not UTF-8"):
+        read_run(path, format=format)
+
+
+# -------------------------------------------------------------------------------------- names, limits
 
 
 def test_standard_input_and_pipes_are_not_named_by_a_number():
@@ -234,11 +431,11 @@ def test_json_is_bounded_by_its_size(write, monkeypatch, compression):
     path = write(COMPRESSIONS[compression](data))
     monkeypatch.setattr(file_text, "_LONGEST_LINE", 5)
     monkeypatch.setattr(file_text, "_LARGEST_JSON", len(data))
-    assert frame_of(read_qrels_file(path)).rows() == [("1", "a", 1.0), ("1", "b", 0.0)]
+    assert rows_of(read_qrels(path)) == [("1", "a", 1.0), ("1", "b", 0.0)]
     assert [load() for load in file_text.text_pieces(str(path), 4)] == [data.removeprefix(BOM)]
     monkeypatch.setattr(file_text, "_LARGEST_JSON", len(data) - 1)
     with pytest.raises(FileFormatError, match=r"run\.txt: the JSON is larger than 0 MiB; write lines"):
-        read_qrels_file(path)
+        read_qrels(path)
 
 
 def test_a_line_is_too_long_wherever_it_is_cut(monkeypatch):

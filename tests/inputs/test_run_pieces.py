@@ -14,7 +14,6 @@ import ir_graded
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.io import text as file_text
 from ir_graded.io.files import run_pieces
-from ir_graded.io.sources import opened
 from ir_graded.matching import tables as table_runs
 from ir_graded.matching.match import match_run, prepare_qrels
 
@@ -58,7 +57,7 @@ def same(found, expected):
 
 
 def whole(judgments, path, lowest=1.0):
-    return match_run(judgments, opened("run", path).table(), lowest)
+    return match_run(judgments, ir_graded.read_run(path), lowest)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +191,30 @@ def test_each_byte_of_a_compressed_run_is_handled_a_few_times(write, monkeypatch
     assert b"".join(load() for load in file_text.text_pieces(path, 1000)) == data
     assert len(looked) > 20
     assert sum(looked) < 3 * len(data)
+
+
+def pieces(path, text):
+    """Return the lengths of the pieces in which a run is read."""
+    path.write_bytes(text)
+    return [len(load()) for load in file_text.text_pieces(str(path), 1)]
+
+
+@pytest.mark.parametrize("white", [b"\n", b"\r\n", b" \n", b"\v\n"])
+def test_blank_lines_after_a_topic_are_read_quickly(tmp_path, white):
+    # Each was compared with every line before it: 60 KB took half a minute.
+    text = b"1 Q0 a 1 1 t\n" * 3 + white * 300_000
+    other = b"2 Q0 a 1 1 t\n"
+    assert pieces(tmp_path / "one", text) == [len(text)]
+    assert pieces(tmp_path / "two", text + other) == [len(text), len(other)]
+
+
+def test_topics_with_a_long_common_prefix_stay_in_one_piece(tmp_path):
+    long, other = b"x" * 100_000, b"2 Q0 a 1 1 t\n"
+    lines = [long + end + b" Q0 a 1 1 t\n" for end in (b"1", b"1", b"2")]
+    size = len(lines[0])
+    assert pieces(tmp_path / "one", b"".join(lines)) == [3 * size]
+    assert pieces(tmp_path / "two", b"".join([*lines, other])) == [3 * size, len(other)]
+    assert pieces(tmp_path / "short", b"".join(line[-200:] for line in lines)) == [400, 200]
 
 
 # ----------------------------------------------------------------------------------------- Parquet

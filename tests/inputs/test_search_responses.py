@@ -64,12 +64,14 @@ class Body:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_documented_files_are_ranked_by_position(name):
+def test_documented_files_are_ranked_by_position(name, capsys):
     assert np.array_equal(values(FILES / name), values(PLAIN))
     frame = ir_graded.read_run(FILES / name)
     assert frame.groupby("query_id", sort=False)["doc_id"].agg(list).to_dict() == RANKED
     assert frame["position"].tolist() == [1, 2, 3, 4, 1, 2]
     assert np.array_equal(values(frame), values(PLAIN))
+    code, out, _ = run_command(capsys, "evaluate", QRELS, FILES / name, "-m", "Q nDCG@10", "-o", "csv")
+    assert (code, out.splitlines()[1]) == (0, f"{name},0.5778,0.6978")
 
 
 @pytest.mark.parametrize("name", [one for one in FORMS if one.endswith("json")])
@@ -81,12 +83,6 @@ def test_documented_objects_are_runs_alone_and_by_name(name):
     assert named.runs == ("a", "b")
     assert np.array_equal(named.values[:, :1], named.values[:, 1:])
     assert json.dumps(given) == kept
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_documented_files_are_runs_on_the_command_line(name, capsys):
-    code, out, _ = run_command(capsys, "evaluate", QRELS, FILES / name, "-m", "Q nDCG@10", "-o", "csv")
-    assert (code, out.splitlines()[1]) == (0, f"{name},0.5778,0.6978")
 
 
 def test_lists_of_responses_get_their_topics(capsys, tmp_path):
@@ -293,14 +289,9 @@ def test_documents_given_twice_are_errors_with_both_places(write):
         ir_graded.evaluate("Q", QRELS, write(json.dumps(given), "r.json"))
 
 
-@pytest.mark.slow
-def test_ranks_are_read_from_tables_and_files_of_all_kinds(tmp_path):
+def test_a_score_beside_a_rank_is_not_ignored():
+    """Frames of PyTerrier have both."""
     frame = pd.read_csv(FILES / "ranks.csv")
-    frame.to_parquet(tmp_path / "r.parquet")
-    renamed = frame.set_axis(["qid", "docno", "rank"], axis=1)
-    for run in (frame, renamed, pl.from_pandas(frame), frame.to_dict("records"), tmp_path / "r.parquet"):
-        assert np.array_equal(values(run), values(PLAIN))
-    # A score, as in frames of PyTerrier, is not ignored.
     scored = frame.assign(score=[1.0, 2.0, 3.0, 4.0, 1.0, 2.0])
     assert ir_graded.evaluate("RR", QRELS, scored).values.tolist() != values(PLAIN)[2:3].tolist()
     assert "position" not in ir_graded.read_run(scored)

@@ -48,16 +48,6 @@ def test_swapped_files_are_noticed():
         ir_graded.evaluate("Q", {"mine": "bm25.run"}, "qrels.txt")
 
 
-def test_a_run_with_whole_scores_is_not_inex_qrels(tmp_path):
-    """Its rank and score could be rel_chars and doc_len; as such, every document would be relevant."""
-    path = tmp_path / "run.txt"
-    path.write_text("1 Q0 d1 1 99 tag\n1 Q0 d2 2 98 tag\n")
-    with pytest.raises(ir_graded.FileFormatError, match=f"line 1: .*TREC run.*{ASKS}"):
-        ir_graded.evaluate("AP", path, path)
-    with pytest.raises(ir_graded.FileFormatError, match=r"line 1: .*bep, the sixth field, is 'tag'"):
-        ir_graded.read_qrels(path, format="inex")
-
-
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("convert", [pd.DataFrame, pl.from_pandas, lambda frame: frame.to_dict("records")])
 def test_swapped_tables_are_noticed(convert):

@@ -42,23 +42,6 @@ def calls(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("kind", ["qrels", "run"])
-@pytest.mark.parametrize("form", forms.UPSTREAM | forms.OURS)
-def test_every_form_has_the_hash_of_the_dict(form, kind, tmp_path):
-    source = (forms.UPSTREAM | forms.OURS)[form](kind, ROWS[kind], tmp_path)
-    assert rows_hash(kind, source) == rows_hash(kind, forms.dicts(kind, ROWS[kind]))
-
-
-@pytest.mark.parametrize("kind", ["qrels", "run"])
-@pytest.mark.parametrize("form", forms.UPSTREAM_INTS | forms.OUR_INTS)
-def test_ids_that_are_numbers_have_the_hash_of_text(form, kind, tmp_path):
-    rows = [(topic, number, value) for number, (topic, _, value) in enumerate(ROWS[kind])]
-    as_ints = [(int(topic), doc, value) for topic, doc, value in rows]
-    source = (forms.UPSTREAM_INTS | forms.OUR_INTS)[form](kind, as_ints, tmp_path)
-    as_text = [(topic, str(doc), value) for topic, doc, value in rows]
-    assert rows_hash(kind, source) == rows_hash(kind, forms.dicts(kind, as_text))
-
-
 ROW = st.tuples(
     st.sampled_from("123"), st.text("ab\u00e91", min_size=1, max_size=3), st.floats(-9, 9, width=32)
 )
@@ -175,7 +158,7 @@ def test_no_hash_is_computed_unless_it_is_needed(calls):
 
 @pytest.mark.parametrize("form", sorted(ITERATORS))
 def test_a_source_that_is_read_once_has_no_hash(form):
-    run = forms.UPSTREAM[form]("run", rows_of(RUN))
+    run = forms.FORMS[form].make("run", rows_of(RUN))
     signature = ir_graded.evaluate("Q", QRELS, {"once": run, "dict": RUN}).signature
     assert (signature.runs["once"], signature.all_runs) == (None, None)
     assert signature.runs["dict"] == rows_hash("run", RUN)
