@@ -27,8 +27,8 @@ LONGEST = 2**48
 QUEPID = ("query", "docid", "rating")
 #: Columns of Quepid's detailed export, which also has documents without a rating.
 QUEPID_DETAILED = ("Query Text", "Doc ID", "Rating")
-#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, and Quepid. The last
-#: ones of runs have a rank in place of a score.
+#: Names of topic, document and value by kind: of ir-measures, PyTerrier, BEIR and MTEB, Quepid, ranx, and
+#: recommenders. Some of runs have a rank in place of a score.
 CONVENTIONS = {
     "qrels": (
         ("query_id", "doc_id", "relevance"),
@@ -36,6 +36,9 @@ CONVENTIONS = {
         ("query-id", "corpus-id", "score"),
         QUEPID,
         QUEPID_DETAILED,
+        ("q_id", "doc_id", "score"),
+        ("user_id", "item_id", "rating"),
+        ("query_id", "doc_id", "grade"),
     ),
     "run": (
         ("query_id", "doc_id", "score"),
@@ -44,26 +47,57 @@ CONVENTIONS = {
         ("query_id", "doc_id", "rank"),
         ("qid", "docno", "rank"),
         ("Query Text", "Doc ID", "Doc Position"),
+        ("q_id", "doc_id", "score"),
+        ("user_id", "item_id", "score"),
     ),
 }
 #: Names of the value that are a rank.
 RANK_COLUMNS = frozenset({"rank", "Doc Position"})
 
 
+#: Names that count in a mixture only without another one: the text of a query, and a rank beside a score.
+_WEAK = {QUEPID[0], QUEPID_DETAILED[0], *RANK_COLUMNS}
+_KNOWN = {name for named in CONVENTIONS.values() for known in named for name in known}
+
+
+def roles_of(kind: str, names: Iterable[object]) -> list[list[str]]:
+    """Return the names of topic, of document and of value that exist, of any tool."""
+    present, roles = [name for name in dict.fromkeys(names) if name in _KNOWN], []
+    for known in zip(*CONVENTIONS[kind], strict=True):
+        # The score of qrels is one of a run, unless all names are those of one tool.
+        found = [name for name in present if name in known and (kind, name) != ("qrels", "score")]
+        roles.append([name for name in found if name not in _WEAK] or found)
+    return roles
+
+
 def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | None:
-    """Return the first names of topic, document and value that all exist, else None."""
+    """Return the names of topic, document and value: all of one tool, else the only ones there are."""
     present = set(names)
-    return next((found for found in CONVENTIONS[kind] if present.issuperset(found)), None)
+    mixed = roles_of(kind, present)
+    of_tools = (found for found in CONVENTIONS[kind] if present.issuperset(found))
+    only = (mixed[0][0], mixed[1][0], mixed[2][0]) if [*map(len, mixed)] == [1, 1, 1] else None
+    return next(of_tools, only)
+
+
+def is_header(names: Iterable[object]) -> bool:
+    """Return whether names include some of topic, document and value."""
+    present = [*names]
+    return any(all(roles_of(kind, present)) for kind in CONVENTIONS)
 
 
 def is_record(item: object) -> bool:
     """Return whether an object is a dict with the fields of a row of qrels or of a run."""
-    return isinstance(item, Mapping) and any(convention_of(kind, item) for kind in CONVENTIONS)
+    if not isinstance(item, Mapping):
+        return False
+    # It may have very many keys, as the documents of a topic.
+    names = [name for name in _KNOWN if name in item]
+    return bool(names) and is_header(names)
 
 
 def missing(kind: str, names: Iterable[object]) -> str:
-    """Return a message with the missing columns, the existing columns, and the likely kind of table."""
+    """Return a message with the missing or repeated columns, and with the likely kind of table."""
     present = [*names]
+    roles = roles_of(kind, present)
     # The names of the convention that the table follows most.
     wanted = max(CONVENTIONS[kind], key=lambda named: len({*named}.intersection(present)))
     other = "run" if kind == "qrels" else "qrels"
@@ -71,7 +105,10 @@ def missing(kind: str, names: Iterable[object]) -> str:
     hint = ""
     if found:
         hint = f"; it looks like {'a run' if other == 'run' else other} ({', '.join(found)}): {SWAPPED}"
-    lacking = ", ".join(name for name in wanted if name not in present)
+    lacking = ", ".join(name for name, there in zip(wanted, roles, strict=True) if not there)
+    if not lacking:
+        several = next(there for there in roles if len(there) > 1)
+        return f"the table has {' and '.join(several)}, which mean the same; keep one of them{hint}"
     return f"the table has no column {lacking}; it has {cut(', '.join(map(str, present)))}{hint}"
 
 

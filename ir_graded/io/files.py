@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded.core.facets import FACETS, INCLUSION, METHOD, SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import FACETS, INCLUSION, METHOD, POSITION, SPAN, VALUE_COLUMNS
 from ir_graded.errors import FileFormatError, InputError, ParameterError, cut, format_ids
 
 from .._utils.threads import check_fork
@@ -212,6 +212,9 @@ def _text_file_pieces(path: str | os.PathLike[str], size: int) -> Iterator[Calla
             chosen = _recognised(begin, "run", where)
             if chosen is None:
                 continue
+            if isinstance(chosen, Format) and chosen.review is not None:  # of all lines
+                yield partial(_read_text_file, "run", path, Options())
+                return
         # All run formats have lines with a fixed number of fields.
         assert isinstance(chosen, Format)  # noqa: S101  # for the type checker
         yield partial(_read_lines, where, chosen, load, partial(_lines_before, where, size, number))
@@ -253,12 +256,13 @@ def _line_by_line(data: bytes, format: VaryingFormat, path: str) -> Table:
             raise line_error(path, line, f"expected {format.expected}: {error}", raw) from None
         found += passages
         lines += [line] * len(passages)
+    schema = no_rows(format.kind, format.spans).schema
+    width = len(schema)
     further: Further = {
-        name: partial(list, [row[at] for row in found]) for at, name in enumerate(format.further, 5)
+        name: partial(list, [row[at] for row in found]) for at, name in enumerate(format.further, width)
     }
-    schema = no_rows(format.kind, SPAN.columns).schema
     try:
-        frame = pl.DataFrame([row[:5] for row in found], schema=schema, orient="row")
+        frame = pl.DataFrame([row[:width] for row in found], schema=schema, orient="row")
     except (OverflowError, pl.exceptions.PolarsError):
         raise FileFormatError(f"{path}: a start or length is beyond 64 bits") from None
     return _table(format.kind, frame, path, np.array(lines, dtype=np.int64), further=further)
@@ -324,4 +328,6 @@ def _table(
     def place(row: int) -> str:
         return f"{path}, line {lines_before() + (row + 1 if lines is None else int(lines[row]))}"
 
+    if POSITION.name in frame.columns:
+        further = {POSITION.name: partial(frame.get_column, POSITION.name), **(further or {})}
     return from_frame(kind, frame, place, further or {})

@@ -1,7 +1,7 @@
 """Line formats of run and qrels files, declared in :data:`FORMATS`, and checks of ambiguous files.
 
-Reading a file in the wrong format could silently give wrong levels or scores, so a file that may be in
-another format is an error. A format that the caller names is not checked.
+Reading a file in the wrong format could silently give wrong levels or scores. So all formats that a line fits
+are collected, and two without a declared order are an error. A format that the caller names is not checked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ir_graded.core.facets import CONVENTIONS, SPAN, SWAPPED, VALUE_COLUMNS, convention_of, missing
+from ir_graded.core.facets import CONVENTIONS, POSITION, SPAN, SWAPPED, VALUE_COLUMNS, convention_of, missing
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import FileFormatError, shortened
 
@@ -45,48 +45,92 @@ TO_JUDGE = "?"
 Doubt = tuple[Callable[[Sequence[str], str], object], str]
 
 
+#: Column of the field that a review checks.
+REVIEWED = "(reviewed)"
+
+
 @light_dataclass(frozen=True, eq=False)
 class Review:
-    """Check of one field of all lines.
+    """Check of all rows.
 
     Attributes:
-        field: position of the field.
-        first_wrong: takes the texts of the field and the values of all rows; returns the first row that does
-            not agree with the format, or None.
-        problem: what is wrong, with places for the fields of that row's line.
+        field: position of the field that rows have as :data:`REVIEWED`.
+        wrong: marks the rows that do not agree with the format.
+        problem: what is wrong, with places for the fields of the first such line.
         of_named: whether the check is also used if the caller names the format.
+        note: returns a warning about all rows; empty without any.
     """
 
     field: int
-    first_wrong: Callable[[pl.Series, pl.Series], int | None]
+    wrong: Callable[[pl.DataFrame], pl.Series]
     problem: str
     of_named: bool = False
+    note: Callable[[pl.DataFrame], str] = lambda _: ""
 
 
-def _first(wrong: pl.Series) -> int | None:
-    return int(wrong.arg_true()[0]) if wrong.any() else None
+def _uncounted(rows: pl.DataFrame, ranks: str = REVIEWED) -> pl.Series:
+    """Mark the rows of topics whose ranks do not count from 1, in any order of the lines."""
+    import polars as pl
+
+    rank = pl.col(ranks).cast(pl.Float64, strict=False).fill_null(0)
+    counts = (rank.sort() == pl.int_range(1, pl.len() + 1)).all().over("query_id")
+    return rows.select(~counts).to_series()
+
+
+def _of_first_ranks(rows: pl.DataFrame) -> str:
+    """Return a warning about a run of one document per topic, which may be qrels."""
+    is_doubtful = rows["query_id"].n_unique() == len(rows)
+    return "each topic has one document, at rank 1; are these qrels (topic doc level)?" * is_doubtful
+
+
+#: In runs by rank, the third field is the rank.
+RANKS = Review(
+    2,
+    _uncounted,
+    "a run of lines topic doc rank [score] has ranks from 1 to the number of documents in each topic, not as "
+    f"in topic {{0}}: {SWAPPED} If these are ranks, name the format: format='msmarco' or 'colbert'",
+    note=_of_first_ranks,
+)
+
+
+def is_iteration(text: str) -> bool:
+    """Return whether a field may be the second one of TREC lines."""
+    return INTEGER.fullmatch(text) is not None or text in NO_ITERATION
 
 
 def _classes(fields: Sequence[str]) -> bool:
     """Return whether the third of four fields is a level and the second is not a TREC iteration."""
-    is_iteration = INTEGER.fullmatch(fields[1]) or fields[1] in NO_ITERATION
-    return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration
+    return _LEVEL.fullmatch(fields[2]) is not None and not is_iteration(fields[1])
 
 
-def _first_contradiction(marks: pl.Series, levels: pl.Series) -> int | None:
-    """Return the first row whose last field does not agree with its letter in a rigid or a relaxed file."""
-    import polars as pl
-
+def _contradictions(rows: pl.DataFrame) -> pl.Series:
+    """Mark the rows whose last field does not agree with its letter in a rigid or a relaxed file."""
+    marks, levels = rows[REVIEWED], rows["relevance"]
     of_b = marks.filter(levels == LETTERS["B"])
     relaxed = len(of_b) > 0 and of_b[0] == "1"
     relevant = levels >= (LETTERS["B"] if relaxed else LETTERS["A"])
-    return _first(marks != relevant.cast(pl.Int8).cast(pl.String))
+    return ~marks.is_in(["0", "1"]) | ((marks == "1") != relevant)
+
+
+def _of_moved_fields(rows: pl.DataFrame) -> str:
+    """Return a warning about TREC qrels whose documents look like iterations or ranks."""
+    second, documents = rows[REVIEWED], rows["doc_id"]
+    if not is_iteration(documents[0]) or (len(rows) > 1 and (second == second[0]).all()):
+        return ""
+    found = []
+    if len(rows) > 1 and (documents == documents[0]).all():
+        found.append("fields 2 and 3 look swapped (TREC qrels: topic iteration doc level)")
+    alone = second[0] not in NO_ITERATION and not rows.select("query_id", REVIEWED).is_duplicated().any()
+    if alone and not _uncounted(rows, "doc_id").any():
+        found.append("looks like a run (topic doc rank score)")
+    advice = "; the third field is read as the document. If that is right, set format='trec'"
+    return " or ".join(found) + advice if found else ""
 
 
 #: In NTCIR qrels by letters, the last field repeats the information of the letter.
 MARKS = Review(
     3,
-    _first_contradiction,
+    _contradictions,
     "the last field is {3!r} for the letter {1}; a file must be rigid (1 for S and A, else 0) or relaxed "
     "(1 for S, A and B, else 0) throughout; format='trec' takes the last field as the level",
     of_named=True,
@@ -94,9 +138,10 @@ MARKS = Review(
 #: In TREC qrels, the second field is never an NTCIR letter.
 NO_LETTERS = Review(
     1,
-    lambda texts, _: _first(texts.is_in(list(LETTERS))),
+    lambda rows: rows[REVIEWED].is_in(list(LETTERS)),
     "looks like an NTCIR file by letters, but the level is {3!r}; name the format (format='trec' takes the "
     "fourth field)",
+    note=_of_moved_fields,
 )
 
 
@@ -105,10 +150,15 @@ def _whole(fields: Sequence[str], *positions: int) -> bool:
     return fields[1] not in NO_ITERATION and all(INTEGER.fullmatch(fields[at]) for at in positions)
 
 
-def _lacks_aspects(fields: Sequence[str], line: str) -> bool:
-    """Return whether a line with four whole numbers ends in a tab."""
-    tabbed = line.rstrip("\r\n").split("\t")
-    return len(tabbed) == len(fields) + 1 and not tabbed[-1] and _whole(fields, 1, 2, 3)
+def _may_be_ranked(fields: Sequence[str]) -> bool:
+    """Return whether the third field may be a rank, and what follows a score."""
+    return _whole(fields, 2) and all(map(NUMBER.fullmatch, fields[3:]))
+
+
+def _may_be_passages(fields: Sequence[str]) -> bool:
+    """Return whether a line may be one of a Genomics run; six fields may also be those of a TREC run."""
+    numbers = all(map(INTEGER.fullmatch, (fields[2], *fields[4:6])))
+    return numbers and (bool(fields[6:]) or _whole(fields, 1))
 
 
 def _is_inclusion(text: str) -> bool:
@@ -116,29 +166,15 @@ def _is_inclusion(text: str) -> bool:
     return text == NOT_AVAILABLE or NUMBER.fullmatch(text) is not None
 
 
-def _by_semicolons(_: Sequence[str], line: str) -> bool:
-    """Return whether a line is one of NTCIR qrels whose fields are separated by semicolons."""
-    parts = line.strip().split(";")
-    return len(parts) == 4 and any(map(_LEVEL.fullmatch, parts[2:]))  # noqa: PLR2004
-
-
-_OF_TREC_QRELS: tuple[Doubt, ...] = (
-    (
-        lambda fields, _: _LEVEL.fullmatch(fields[2]),
-        "the third field looks like a level: an NTCIR file of equivalence classes (topic doc L<level> "
-        "class)? Name the format: format='ntcir-classes', or format='trec' for documents such as L2",
-    ),
-    (
-        _lacks_aspects,
-        "four fields of TREC qrels (topic iteration doc level), or a Genomics gold standard without aspects "
-        "(topic pmid start length)? Name the format: format='trec' or format='genomics'",
-    ),
-)
 _OF_NTCIR_QRELS: tuple[Doubt, ...] = (
+    (
+        lambda fields, _: fields[1] in NO_ITERATION and not NUMBER.fullmatch(fields[2].lstrip("L")),
+        "looks like TREC qrels (topic iteration doc level) without the level",
+    ),
     (
         lambda fields, _: NUMBER.fullmatch(fields[2]),
         "level {2!r} is not L0, L1, L2, ...; format='ntcir-continuous' reads three fields with a number as "
-        "the level",
+        "the level, and read_run lines of a run (topic doc rank)",
     ),
     (
         lambda fields, _: fields[2] in LETTERS,
@@ -155,35 +191,26 @@ _OF_GENOMICS_QRELS: tuple[Doubt, ...] = (
 )
 _OF_TREC_RUNS: tuple[Doubt, ...] = (
     (
-        lambda fields, _: _whole(fields, 1, 2, 4, 5),
-        "six fields of a TREC run (topic Q0 doc rank score tag), or of a Genomics run without run_id (topic "
-        "pmid rank score start length)? Name the format: format='trec' or format='genomics'",
-    ),
-    (
         lambda fields, _: "." in fields[3] and NUMBER.fullmatch(fields[3]) and fields[4] in {"0", "1"},
         "the rank is {3} and the score {4}: are the columns swapped? A TREC run is topic Q0 doc rank score "
         "tag; if they are right, name the format: format='trec'",
     ),
 )
-#: Of lines that fit no format.
-_OF_OTHERS: tuple[Doubt, ...] = (
-    (_by_semicolons, "the fields are separated by semicolons; separate them by blanks or tabs"),
-)
 
 
 def fol_counts(fields: Sequence[str]) -> str | None:
     """Return what is wrong with rel_chars, doc_len and bep of a line of INEX qrels."""
-    counts = fields[3:5]
-    if len(counts) < 2 or not all(map(INTEGER.fullmatch, counts)):  # noqa: PLR2004  # both
+    counts = fields[3:6]  # the last one is optional
+    if len(counts) < 2 or not all(map(INTEGER.fullmatch, counts[:2])):  # noqa: PLR2004  # both
         problem = "rel_chars and doc_len, the fourth and fifth field, must be whole numbers"
-    elif not all(map(INTEGER.fullmatch, fields[5:6])):  # optional
-        problem = f"bep, the sixth field, is {fields[5]!r}, but must be a whole number"
+    elif not all(map(INTEGER.fullmatch, counts)):
+        problem = f"bep, the sixth field, is {counts[2]!r}, but must be a whole number"
     elif 0 <= int(counts[0]) <= int(counts[1]):
         return None
     else:
         problem = f"rel_chars is {counts[0]} and doc_len {counts[1]}, but 0 <= rel_chars <= doc_len"
-    is_doubtful = len(fields) == OF_SAMPLES
-    return problem + ("; for sampled judgments, name the format: format='sampleval'" if is_doubtful else "")
+    advice = "; for sampled judgments, name the format: format='sampleval'"
+    return problem + advice * (len(fields) == OF_SAMPLES)
 
 
 def of_sample(lines: Sequence[Sequence[str]]) -> str | None:
@@ -201,13 +228,18 @@ def of_sample(lines: Sequence[Sequence[str]]) -> str | None:
     if not all(INTEGER.fullmatch(text) for fields in five for text in fields[3:]):
         # The error of this format names the line.
         return "sampleval" if first[1] in NO_ITERATION and TO_JUDGE in last else None
-    levels, is_small = [int(text) for text in last], all(int(text) <= _HIGHEST for text in last)
+    return _of_whole_numbers(first[1], [(int(fields[3]), int(fields[4])) for fields in five])
+
+
+def _of_whole_numbers(second: str, last: Sequence[tuple[int, int]]) -> str | None:
+    """Return as `of_sample`, from the second field of the first line and the last two fields of all."""
+    is_small = all(level <= _HIGHEST for _, level in last)
     # Passages have no level of -1; where levels are large, they may be lengths.
-    if first[1] in NO_ITERATION[: 1 + is_small] and -1 in levels:
+    if second in NO_ITERATION[: 1 + is_small] and any(level == -1 for _, level in last):
         return "sampleval"
     if not is_small:
         return None
-    if first[1] in NO_ITERATION and any(int(fields[4]) < int(fields[3]) for fields in five):
+    if second in NO_ITERATION and any(level < stratum for stratum, level in last):
         return "sampleval"
     raise ValueError(
         f"all lines have five fields, and no fifth field is above {_HIGHEST}: may be sampled judgments "
@@ -226,6 +258,7 @@ class _Lines:
         kind: whether its lines are those of a run or of qrels.
         layout: the line in words, for messages.
         doubts: why a file whose first line fits may be of another format.
+        over: names of formats that the line may fit, too, but is not meant to be of.
     """
 
     name: str
@@ -233,6 +266,7 @@ class _Lines:
     layout: str
     _: KW_ONLY
     doubts: tuple[Doubt, ...] = ()
+    over: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -245,10 +279,10 @@ class Format(_Lines):
     """A line format of a fixed number of fields, with any white space or with tabs between them.
 
     Attributes:
-        columns: the column of each field, ``-`` for fields that are ignored: query_id, doc_id, the score or
-            the level, spans in whole numbers, and further text columns, which are read on demand.
+        columns: the column of each field, ``-`` for fields that are ignored: query_id, doc_id, the score,
+            the rank in its place or the level, spans and position in whole numbers, and further text columns,
+            which are read on demand.
         prefix: text in front of a level that is then a whole number, as in ``L2``.
-        whole: positions of further fields that must be whole numbers for a line to be of this format.
         by_order: whether the order of the lines is the ranking, so that the field of the value is ignored.
         letters: whether a level is one of :data:`LETTERS`.
         may_lack: number of fields that may be missing at the end of all lines if the caller names the format.
@@ -262,7 +296,6 @@ class Format(_Lines):
     _: KW_ONLY
     prefix: str = ""
     by_order: bool = False
-    whole: tuple[int, ...] = ()
     letters: bool = False
     may_lack: int = 0
     only_named: bool = False
@@ -288,12 +321,12 @@ class Format(_Lines):
     @property
     def extra(self) -> list[tuple[str, int]]:
         """Names and positions of the columns of whole numbers."""
-        return [(name, at) for name, at in self.places.items() if name in SPAN.columns]
+        return [(name, at) for name, at in self.places.items() if name in (*SPAN.columns, POSITION.name)]
 
     @property
     def further(self) -> list[str]:
         """Names of the further columns."""
-        used = {"query_id", "doc_id", self.value_name, *SPAN.columns}
+        used = {"query_id", "doc_id", self.value_name, *dict(self.extra)}
         return [name for name in self.places if name not in used]
 
     def with_document(self, name: str) -> Format:
@@ -305,15 +338,13 @@ class Format(_Lines):
     @property
     def value_name(self) -> str:
         """Name of the column of the value."""
-        return VALUE_COLUMNS[self.kind]
+        return next(name for name in (VALUE_COLUMNS[self.kind], "rank") if name in self.places)
 
     def fits(self, fields: Sequence[str], line: str) -> bool:  # noqa: ARG002  # other formats use it
         """Return whether the first line of a file has this number of fields and meets the conditions."""
-        if self.only_named or len(fields) != self.width:
+        if self.only_named or not 0 <= self.width - len(fields) <= self.may_lack:
             return False
-        if self.shows is not None and not self.shows(fields):
-            return False
-        return all(INTEGER.fullmatch(fields[position]) for position in self.whole)
+        return self.shows is None or self.shows(fields)
 
     def named(self, first_line_fields: int) -> Format:
         """Return the format for a file whose format the caller named; it is not checked for other formats."""
@@ -329,24 +360,26 @@ class Format(_Lines):
         return f"{self.width} fields ({self.title}: {self.layout})"
 
 
-#: Topic, document, value, start and length, and further columns.
+#: Topic, document, value, perhaps start and length, and further columns.
 PassageRow = tuple[Any, ...]
 
 
 @light_dataclass(frozen=True, eq=False)
 class VaryingFormat(_Lines):
-    """A format whose lines have any number of passages.
+    """A format whose lines have any number of passages or of fields.
 
     Attributes:
         fits: returns whether the first line of a file, given as fields and as a whole, is of this format.
         rows: returns the rows (query_id, doc_id, value, start, length) of a line, given as fields and as a
             whole; raises ValueError with the problem.
+        spans: names of start and length, if rows have them.
         further: names of further text columns, whose values follow in the rows.
     """
 
     fits: Callable[[Sequence[str], str], bool]
     rows: Callable[[Sequence[str], str], list[PassageRow]]
     _: KW_ONLY
+    spans: tuple[str, ...] = SPAN.columns
     further: tuple[str, ...] = ()
 
     @property
@@ -388,78 +421,103 @@ def _gold_rows(_: Sequence[str], line: str) -> list[PassageRow]:
     return [(fields[0].strip(), fields[1].strip(), 1.0, *span, aspects)]
 
 
-def _gold_fits(_: Sequence[str], line: str) -> bool:
-    fields = [*map(str.strip, line.split("\t"))]
-    has_span = len(fields) >= _GOLD_WIDTH and all(map(INTEGER.fullmatch, fields[2:4]))
-    return has_span and fields[1] not in NO_ITERATION
+def _gold_fits(fields: Sequence[str], line: str) -> bool:
+    tabbed = [*map(str.strip, line.split("\t"))]
+    if len(tabbed) < _GOLD_WIDTH or not all(map(INTEGER.fullmatch, tabbed[2:4])):
+        return False
+    if len(fields) < _GOLD_WIDTH:  # without aspects, the line ends in a tab
+        return len(tabbed) == _GOLD_WIDTH and line.rstrip("\r\n").endswith("\t") and _whole(tabbed, 1)
+    return tabbed[1] not in NO_ITERATION
+
+
+#: A line of features, whose comment may name the document.
+_FEATURES = re.compile(
+    rf"(?P<level>{NUMBER.pattern}) qid:(?P<topic>\S+)(?: [0-9]+:\S+)*(?: ?#(?: ?docid ?= ?(?P<doc>\S+))?.*)?"
+)
+
+
+def _features_fit(fields: Sequence[str], line: str) -> bool:  # noqa: ARG001  # other formats use it
+    return _FEATURES.fullmatch(" ".join(fields)) is not None
+
+
+def _features_rows(fields: Sequence[str], line: str) -> list[PassageRow]:  # noqa: ARG001  # as the others
+    """Parse ``level qid:topic feature:value ... #docid = doc``."""
+    found = _FEATURES.fullmatch(" ".join(fields))
+    if found is None:
+        raise ValueError("a field is not of this form")
+    if found["doc"] is None:
+        raise ValueError("no '#docid = ...' at the end names the document")
+    return [(found["topic"], found["doc"], float(found["level"]))]
 
 
 _FOL_FIRST_PASSAGE = 6
 _GOLD_WIDTH = 5
 
-#: All formats, from the first that a line fits to the last.
+#: Columns of words in layouts; other words are ignored.
+_COLUMNS = {word: word for word in ("score", "start", "length", "iteration", "method", "iprob", "stratum")}
+_COLUMNS |= dict.fromkeys(("doc", "file", "pmid"), "doc_id") | {"topic": "query_id", "rsv": "score"}
+_COLUMNS |= dict.fromkeys(("level", "L<level>", "<level>", "S|A|B|C"), "relevance")
+_COLUMNS |= {"intent": "iteration", "class": "equivalence_class"}
+
+
+def _format(name: str, kind: Kind, layout: str, rank: str = "-", **options: Any) -> Format:
+    """Return a format whose layout shows its columns, apart from that of the rank."""
+    columns = " ".join((_COLUMNS | {"rank": rank}).get(word, "-") for word in layout.split())
+    return Format(name, kind, layout, columns, **options)
+
+
+#: All formats of runs, then of qrels, the most frequent ones first.
 FORMATS: tuple[Format | VaryingFormat, ...] = (
-    Format(
-        *("trec", "run", "topic Q0 doc rank score tag", "query_id - doc_id - score -"),
-        doubts=_OF_TREC_RUNS,
-    ),
-    Format(
-        *("inex", "run", "topic Q0 file rank rsv run_id start length"),
-        "query_id - doc_id - score - start length",
-        by_order=True,
-    ),
-    Format(
-        *("genomics", "run", "topic pmid rank score start length run_id"),
-        "query_id doc_id rank score start length -",
-        whole=(2, 4, 5),
+    _format("trec", "run", "topic Q0 doc rank score tag", doubts=_OF_TREC_RUNS),
+    _format("msmarco", "run", "topic doc rank", "rank", shows=_may_be_ranked, review=RANKS),
+    _format("colbert", "run", "topic doc rank score", "position", shows=_may_be_ranked, review=RANKS),
+    _format("inex", "run", "topic Q0 file rank rsv run_id start length", by_order=True),
+    _format(
+        *("genomics", "run", "topic pmid rank score start length [run_id]", "rank"),
+        shows=_may_be_passages,
         may_lack=1,
     ),
-    Format(
-        *("ntcir-early", "qrels", "topic S|A|B|C doc 0|1", "query_id relevance doc_id -"),
+    _format(
+        *("trec", "qrels", "topic iteration doc level"),
+        shows=lambda fields: not _classes(fields),
+        review=NO_LETTERS,
+    ),
+    _format("ntcir", "qrels", "topic doc L<level>", prefix="L", doubts=_OF_NTCIR_QRELS),
+    _format(
+        *("ntcir-early", "qrels", "topic S|A|B|C doc 0|1"),
         letters=True,
         shows=lambda fields: fields[1] in LETTERS and fields[3] in ("0", "1"),
         review=MARKS,
+        over=("trec", "ntcir-classes"),
     ),
-    Format(
-        *("ntcir-intents", "qrels", "topic intent doc L<level>", "query_id iteration doc_id relevance"),
+    _format(
+        *("ntcir-intents", "qrels", "topic intent doc L<level>"),
         prefix="L",
         shows=lambda fields: _LEVEL.fullmatch(fields[3]) is not None,
+        over=("trec", "ntcir-classes"),
     ),
-    Format(
+    _format(
         *("ntcir-classes", "qrels", "topic doc L<level> class"),
-        "query_id doc_id relevance equivalence_class",
         prefix="L",
-        shows=_classes,
+        shows=lambda fields: _LEVEL.fullmatch(fields[2]) is not None,
     ),
-    Format(
-        *("trec", "qrels", "topic iteration doc level", "query_id iteration doc_id relevance"),
-        doubts=_OF_TREC_QRELS,
-        review=NO_LETTERS,
-    ),
-    Format(
-        *("ntcir", "qrels", "topic doc L<level>", "query_id doc_id relevance"),
-        prefix="L",
-        doubts=_OF_NTCIR_QRELS,
-    ),
-    Format(
-        *("ntcir-continuous", "qrels", "topic doc <level>", "query_id doc_id relevance"),
-        only_named=True,
-    ),
-    Format(
-        *("prel", "qrels", "topic doc level method iprob", "query_id doc_id relevance method iprob"),
-        only_named=True,
-    ),
-    Format(
-        *("sampleval", "qrels", "topic 0 doc stratum level", "query_id - doc_id stratum relevance"),
-        only_named=True,
-    ),
+    _format("ntcir-continuous", "qrels", "topic doc <level>", only_named=True),
+    _format("prel", "qrels", "topic doc level method iprob", only_named=True),
+    _format("sampleval", "qrels", "topic 0 doc stratum level", only_named=True),
     VaryingFormat(
         *("genomics", "qrels", "topic pmid start length aspects, separated by tabs", _gold_fits, _gold_rows),
         further=("aspects",),
         doubts=_OF_GENOMICS_QRELS,
+        over=("inex",),
     ),
     VaryingFormat(
         *("inex", "qrels", "topic Q0 file rel_chars doc_len [bep [start:length ...]]", _fol_fits, _fol_rows)
+    ),
+    VaryingFormat(
+        *("svmrank", "qrels", "level qid:topic feature:value ... #docid = doc", _features_fit),
+        _features_rows,
+        spans=(),
+        over=("trec", "ntcir"),
     ),
 )
 
@@ -467,38 +525,61 @@ FORMATS: tuple[Format | VaryingFormat, ...] = (
 def recognise(
     kind: Kind, first_line_fields: Sequence[str], path: str, line: int = 1, whole: str = ""
 ) -> Format | VaryingFormat:
-    """Return the first format that the first line of a file fits, given as fields and as a ``whole``.
+    """Return the format that the first line of a file fits, given as fields and as a ``whole``.
 
     Raises:
-        FileFormatError: the line fits no format, or may be of another format than the one it fits.
+        FileFormatError: the line fits no format or several, or may be of another format than the one it fits.
     """
     fitting = _fitting(kind, first_line_fields, whole)
-    doubts = _OF_OTHERS if fitting is None else fitting.doubts
-    found = (problem for applies, problem in doubts if applies(first_line_fields, whole))
-    problem = next(found, "").format(*first_line_fields) or None
-    names = [name.strip() for name in re.split(r"[\t,;]", whole)]
-    if convention_of(kind, names):
+    if convention_of(kind, _names(whole)):
         problem = "a header must be the first line; remove the lines before it"
-    if fitting is not None and problem is None:
-        return fitting
-    swapped = _fitting("run" if kind == "qrels" else "qrels", first_line_fields, whole)
-    if problem is None and swapped is not None and _has_value(swapped, first_line_fields, whole):
-        problem = f"expected a {kind} line, found one of {swapped.expected}: {SWAPPED}"
-    if problem is None and any(not known.isdisjoint(names) for known in map(set, CONVENTIONS[kind])):
-        problem = f"if this is a header, {missing(kind, names)}"
-    if problem is None:
-        told = (one for one in formats_of(kind) if not (isinstance(one, Format) and one.only_named))
-        expected = " or ".join(one.expected for one in told)
-        problem = f"expected a {kind} line of {expected}, found {len(first_line_fields)}"
+    else:
+        problem = (_doubt if fitting else _misfit)(kind, first_line_fields, whole)
+    if not problem:
+        return fitting[0]
     by_tabs = any(" " in field for field in first_line_fields)
     problem += "; the fields are those between tabs" * by_tabs
     shown = shortened(("\t" if by_tabs else " ").join(first_line_fields))
     raise FileFormatError(f"{path}, line {line}: {problem}: {shown}")
 
 
-def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> Format | VaryingFormat | None:
-    """Return the first format of a kind that a first line fits."""
-    return next((one for one in formats_of(kind) if one.fits(fields, whole)), None)
+def _fitting(kind: Kind, fields: Sequence[str], whole: str) -> list[Format | VaryingFormat]:
+    """Return the formats of a kind that a first line fits, without those that another goes before."""
+    found = [one for one in formats_of(kind) if one.fits(fields, whole)]
+    beaten = {name for one in found for name in one.over}
+    return [one for one in found if one.name not in beaten]
+
+
+def _doubt(kind: Kind, fields: Sequence[str], whole: str) -> str:
+    """Return why a line may be of another format than the first one it fits; empty without a doubt."""
+    fitting = _fitting(kind, fields, whole)
+    if len(fitting) > 1:
+        layouts = " or ".join(f"{one.title} ({one.layout})" for one in fitting)
+        names = " or ".join(f"format={one.name!r}" for one in fitting)
+        return f"may be {layouts}; name the format: {names}"
+    found = (problem for applies, problem in fitting[0].doubts if applies(fields, whole))
+    return next(found, "").format(*fields)
+
+
+def _misfit(kind: Kind, fields: Sequence[str], whole: str) -> str:
+    """Return the problem of a line that fits no format: the most frequent mistake that explains it."""
+    for one in _fitting("run" if kind == "qrels" else "qrels", fields, whole):
+        if _has_value(one, fields, whole):
+            return f"expected a {kind} line, found one of {one.expected}: {SWAPPED}"
+    names = _names(whole)
+    if any(not {*known}.isdisjoint(names) for known in CONVENTIONS[kind]):
+        return f"if this is a header, {missing(kind, names)}"
+    for mark, name in {",": "commas", ";": "semicolons"}.items():
+        parts = whole.strip().split(mark)
+        if len(parts) > 1 and _fitting(kind, parts, " ".join(parts)):
+            return f"the fields are separated by {name}; separate them by blanks or tabs, or add a header"
+    expected = " or ".join(one.expected for one in formats_of(kind)[:2])
+    return f"expected a {kind} line of {expected}, found {len(fields)}; the page 'File formats' lists all"
+
+
+def _names(line: str) -> list[str]:
+    """Return the names in a line if it is a header."""
+    return [name.strip() for name in re.split(r"[\t,;]", line)]
 
 
 def _has_value(format: Format | VaryingFormat, fields: Sequence[str], whole: str) -> bool:

@@ -11,7 +11,8 @@ import codecs
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,17 +21,19 @@ import polars as pl
 
 from ir_graded.core.facets import (
     CONVENTIONS,
+    POSITION,
     QUEPID,
     QUEPID_DETAILED,
     RANK_COLUMNS,
     SPAN,
     VALUE_COLUMNS,
     convention_of,
+    is_header,
     missing,
 )
-from ir_graded.errors import FileFormatError, cut, shortened
+from ir_graded.errors import CoverageWarning, FileFormatError, cut, format_ids, shortened
 
-from .formats import LETTERS, Format, Kind
+from .formats import LETTERS, REVIEWED, Format, Kind
 from .text import (
     check_byte_order_marks,
     delimited_rows,
@@ -149,9 +152,6 @@ _LOOK = 1 << 10
 #: First bytes of a text that Polars mistakes for gzip, zstandard or zlib data.
 _MISTAKEN = (b"x", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
-#: Column of the field that the review of a format checks.
-_REVIEWED = "(reviewed)"
-
 #: Floats that Polars accepts; float() accepts more, such as 1_000.
 _NUMBER = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
@@ -181,23 +181,37 @@ def parse_lines(
     if frame is None:
         _raise_first_error(data, format, lines_before() + 1, path)
     if format.review is not None and frame.height:
-        wrong = format.review.first_wrong(frame[_REVIEWED], frame[format.value_name])
-        if wrong is not None:
-            line = wrong + 1 if lines is None else int(lines[wrong])
+        wrong = format.review.wrong(frame).arg_true()
+        if len(wrong):
+            line = wrong[0] + 1 if lines is None else int(lines[wrong[0]])
             raw = data.split(b"\n", line)[line - 1]
             fields = fields_of(raw, line, path, _tabs(data, format))
             problem = format.review.problem.format(*fields)
             raise line_error(path, lines_before() + line, problem, raw)
-        frame = frame.drop(_REVIEWED)
+        if note := format.review.note(frame):
+            warnings.warn(f"{path}: {note}", CoverageWarning, stacklevel=2)
+        frame = frame.drop(REVIEWED)
     if format.by_order:
         # Scores that reproduce the order of the lines: the negated position within the topic.
         position = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
         frame = frame.with_columns((-position).cast(pl.Float64).alias("score"))
-    return frame, lines
+    return _by_position(frame, path) if POSITION.name in format.places else frame, lines
+
+
+def _by_position(frame: pl.DataFrame, path: str) -> pl.DataFrame:
+    """Return a run whose positions are the ranking; scores that do not descend with them are replaced."""
+    position, score = pl.col(POSITION.name), pl.col("score")
+    descend = (score.sort_by(position).diff() <= 0).all().over("query_id")
+    if other := frame.filter(~descend)["query_id"].unique(maintain_order=True).to_list():
+        text = f"{path}: the scores of topics {format_ids(other)} do not descend with the ranks"
+        warnings.warn(f"{text}, so the ranks are the ranking.", CoverageWarning, stacklevel=2)
+    return frame.with_columns(
+        pl.when(descend).then(score).otherwise(-position.cast(pl.Float64)).alias("score")
+    )
 
 
 def _rows(data: bytes, format: Format) -> tuple[pl.DataFrame | None, LineNumbers | None]:
-    """Parse as ``parse_lines``, with a column ``_REVIEWED``; no rows if a line cannot be read."""
+    """Parse as ``parse_lines``, with a column ``REVIEWED``; no rows if a line cannot be read."""
     frame, lines = _between_white_space(data, format)
     return _between_tabs(data, format) if frame is None and _tabs(data, format) else (frame, lines)
 
@@ -246,7 +260,7 @@ def _parsed(text: bytes, white: int | None, format: Format, separator: bytes = b
     types.update({f"f{position}": pl.Int64() for _, position in format.extra})
     last = f"f{format.width - 1}"
     wanted = [(name, format.places[name]) for name in ("query_id", "doc_id", format.value_name)]
-    reviewed = [] if format.review is None else [(_REVIEWED, format.review.field)]
+    reviewed = [] if format.review is None else [(REVIEWED, format.review.field)]
     try:
         lines = pl.scan_csv(
             text, has_header=False, separator=separator.decode(), quote_char=None, schema=types
@@ -304,7 +318,7 @@ def _problem(fields: list[str], format: Format) -> str | None:
     shown = shortened(text, 40)
     if not format.by_order:
         if format.kind == "run" and not _NUMBER.fullmatch(text):
-            return f"score {shown} is not a number such as 2, -0.5 or 1e-3"
+            return f"{format.value_name} {shown} is not a number such as 2, -0.5 or 1e-3"
         if format.letters and text not in LETTERS:
             return f"the second field must be S, A, B or C, not {shown}"
         if format.kind == "qrels" and not format.letters and (wanted := _not_a_level(text, format.prefix)):
@@ -338,7 +352,7 @@ def delimiter_of(data: bytes, path: str) -> str | None:
     first = data[:_LONGEST].lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")
     line = first.decode(errors="replace").replace('"', "")
     for mark in "\t,;":
-        if any(convention_of(kind, map(str.strip, line.split(mark))) for kind in CONVENTIONS):
+        if is_header(map(str.strip, line.split(mark))):
             return mark
     if (
         "\r" not in line
@@ -358,46 +372,72 @@ def read_headed(
     """Return the rows of a text with a header, the line of each, and names of repeated further columns."""
     rows, lines = delimited_rows(data, delimiter, path)
     names = [name.strip() for name in rows[0]]
+    try:
+        used = _used(kind, names)
+    except ValueError as error:
+        raise line_error(path, lines[0], str(error), delimiter.join(names).encode()) from None
+    query_id, doc_id, value, *spans = used
+    if (query_id, doc_id, value) == QUEPID or query_id == QUEPID_DETAILED[0]:
+        given = _given_of_quepid(kind, rows, names, used)
+        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
+    numbers = [*_numbers(rows[1:], lines[1:], names, [*map(names.index, used)], path, delimiter)]
+    values = np.array(numbers, dtype=np.float64).reshape(-1, 1 + len(spans))
+    texts = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
+    columns: dict[str, Any] = dict.fromkeys(name for name in names if name not in used[:3])
+    columns |= {"query_id": query_id, "doc_id": doc_id}
+    frame = pl.DataFrame(
+        {name: pl.Series(texts.get(of or name, ()), dtype=pl.String) for name, of in columns.items()}
+        | {"rank" if kind == "run" and value in RANK_COLUMNS else VALUE_COLUMNS[kind]: values[:, 0]}
+        | dict(zip(spans, values.T[1:], strict=True))
+    )
+    return frame, lines, {name for name in columns if names.count(name) > 1}
+
+
+def _used(kind: str, names: list[str]) -> list[str]:
+    """Return the names of ids, value and spans. Raises ValueError if one is missing or repeated."""
     found = convention_of(kind, names)
     if found is None:
-        raise line_error(path, lines[0], missing(kind, names), delimiter.join(names).encode())
-    if found in {QUEPID, QUEPID_DETAILED} or found[0] == QUEPID_DETAILED[0]:
-        # Quepid ends the row of a query without documents behind the query, and leaves out unknown ratings.
-        short = 1 if found == QUEPID else names.index(found[0]) + 1
-        value = names.index(found[2])
-        given = [
-            at
-            for at, row in enumerate(rows)
-            if len(row) != short and (kind == "run" or len(row) <= value or row[value].strip())
-        ]
-        rows, lines = [rows[at] for at in given], [lines[at] for at in given]
-    numeric = [found[2], *(SPAN.columns if {*SPAN.columns} <= {*names} else ())]
-    used = [*found[:2], *numeric]
+        raise ValueError(missing(kind, names))
+    used = [*found, *(SPAN.columns if {*SPAN.columns} <= {*names} else ())]
     if twice := [name for name in used if names.count(name) > 1]:
-        problem = f"several columns are named {cut(twice[0])}"
-        raise line_error(path, lines[0], problem, delimiter.join(names).encode())
-    places = [names.index(name) for name in used]
-    values = np.empty((len(rows) - 1, len(numeric)))
-    for number, (row, line) in enumerate(zip(rows[1:], lines[1:], strict=True)):
+        raise ValueError(f"several columns are named {cut(twice[0])}")
+    return used
+
+
+def _given_of_quepid(kind: str, rows: list[list[str]], names: list[str], used: list[str]) -> list[int]:
+    """Return which rows hold a document and, in qrels, its rating.
+
+    Quepid ends the row of a query without documents behind the query, and leaves out unknown ratings.
+    """
+    short = 1 if used[0] == QUEPID[0] else names.index(used[0]) + 1
+    value = names.index(used[2])
+    return [
+        at
+        for at, row in enumerate(rows)
+        if len(row) != short and (kind == "run" or len(row) <= value or row[value].strip())
+    ]
+
+
+def _numbers(
+    rows: Sequence[list[str]],
+    lines: Sequence[int],
+    names: list[str],
+    used: list[int],
+    path: str,
+    delimiter: str,
+) -> Iterator[list[float]]:
+    """Strip the fields of rows; yield the numbers of the columns that are used, behind the ids."""
+    for row, line in zip(rows, lines, strict=True):
         try:
             if len(row) != len(names):
                 raise ValueError(f"expected {len(names)} fields as in the header, found {len(row)}")
             row[:] = map(str.strip, row)
-            for place in places:
-                if not row[place]:
-                    raise ValueError(f"the field {names[place]} is empty")
-            values[number] = [number_of(row[place]) for place in places[2:]]
+            if empty := [names[at] for at in used if not row[at]]:
+                raise ValueError(f"the field {empty[0]} is empty")
+            numbers = [number_of(row[at]) for at in used[2:]]
         except ValueError as error:
             raise line_error(path, line, cut(str(error)), delimiter.join(row).encode()) from None
-    texts = dict(zip(names, zip(*rows[1:], strict=True), strict=True)) if len(rows) > 1 else {}
-    columns: dict[str, Any] = dict.fromkeys(name for name in names if name not in found)
-    columns |= {"query_id": found[0], "doc_id": found[1]}
-    frame = pl.DataFrame(
-        {name: pl.Series(texts.get(of or name, ()), dtype=pl.String) for name, of in columns.items()}
-        | {"rank" if kind == "run" and found[2] in RANK_COLUMNS else VALUE_COLUMNS[kind]: values[:, 0]}
-        | dict(zip(numeric[1:], values.T[1:], strict=True))
-    )
-    return frame, lines, {name for name in columns if names.count(name) > 1}
+        yield numbers
 
 
 def number_of(text: str) -> float:

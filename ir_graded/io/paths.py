@@ -11,7 +11,7 @@ from typing import Any
 
 from ir_graded.errors import InputError, format_ids, short_repr
 
-_COMPRESSIONS = (".gz", ".xz", ".zst")
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 #: The file behind ``-``, and the folder of the pipes that a shell names, as in ``<(zcat x.run)``.
 _STANDARD_INPUT, _PIPES = "/dev/stdin", "/dev/fd/"
 #: Tables of scores that ``pyterrier.Experiment`` writes into ``save_dir``.

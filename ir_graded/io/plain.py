@@ -16,14 +16,14 @@ from operator import itemgetter
 
 import numpy as np
 
-from ir_graded.core.facets import CONVENTIONS, convention_of
+from ir_graded.core.facets import is_header
 from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.core.struct import light_dataclass
 from ir_graded.core.texts import FIRST_BYTES, LONGEST, WORD, Bytes, Texts, Words, bytes_left, words_at
 from ir_graded.errors import FileFormatError
 
 from .._utils.threads import Result, in_threads, processors
-from .formats import LETTERS, Format, Kind, formats_of, recognise
+from .formats import LETTERS, Format, Kind, formats_of, is_iteration, recognise
 from .text import FileChangedError, Load, is_json, text_pieces
 
 #: Bytes that a thread reads at a time; qrels are needed as a whole.
@@ -132,7 +132,9 @@ def _rows(kind: Kind, path: str, load: Load, *, is_first: bool) -> PlainRows | N
     if is_first and not _is_plain(kind, path, data, int(topic[0][0]), trec):
         return None
     for begin, length in reviewed:
-        if not {*map(ord, LETTERS)}.isdisjoint(values[begin[length == 1]].tolist()):
+        letters = {*map(ord, LETTERS)}.intersection(values[begin[length == 1]].tolist())
+        first = data[document[0][0] : document[0][0] + document[1][0]].decode()
+        if letters or (is_iteration(first) and _differ(values, begin, length)):  # of another layout?
             return None
     numbers = _numbers(data, *value)
     if numbers is None:
@@ -181,6 +183,12 @@ def _fields(values: Bytes, width: int, wanted: Iterable[int]) -> list[tuple[Ints
     return None if _may_hold_blanks(marks, lines) else found
 
 
+def _differ(values: Bytes, begin: Ints, length: Ints) -> bool:
+    """Return whether fields differ; a single one may."""
+    texts = (values[begin + at] != values[begin[0] + at] for at in range(int(length[0])))
+    return len(begin) == 1 or bool((length != length[0]).any()) or any(text.any() for text in texts)
+
+
 def _may_hold_blanks(marks: Bytes, lines: int) -> bool:
     """Return whether there are blanks, and enough tabs for all lines to have three fields between them."""
     return bool(np.count_nonzero(marks == _TAB) >= 2 * lines and (marks == _BLANK).any())
@@ -201,7 +209,7 @@ def _is_plain(kind: Kind, path: str, data: bytes, begin: int, trec: Format) -> b
     """Return whether the first line, which begins at or before a position, is one of a TREC file."""
     line = data[data.rfind(b"\n", 0, begin) + 1 : data.index(b"\n", begin) + 1].decode()
     fields, named = line.split(), re.findall(r"[\w-]+", line.lower())
-    is_named = fields[0][0] in "{[" or any(convention_of(one, named) for one in CONVENTIONS)
+    is_named = fields[0][0] in "{[" or is_header(named)
     return not is_named and recognise(kind, fields, path, 1, line) is trec
 
 

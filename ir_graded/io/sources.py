@@ -302,12 +302,12 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
             ``topic intent doc L2``, with classes ``topic doc L2 class`` or, by letters,
             ``topic S|A|B|C doc 0|1``, INEX FOL
             ``topic Q0 file rel_chars doc_len [bep [start:length ...]]``, Genomics gold standard
-            ``topic pmid start length aspects`` separated by tabs, or sampled judgments
-            ``topic doc level method iprob`` or ``topic 0 doc stratum level``; plain, gzip, zstandard or xz;
-            any spacing), or a dataset of ir_datasets or its id.
-        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex', 'genomics', 'prel'
-            or 'sampleval'; by default detected from the columns, those of five fields from all lines. These
-            formats are not detected: 'ntcir-continuous'
+            ``topic pmid start length aspects`` separated by tabs, sampled judgments
+            ``topic doc level method iprob`` or ``topic 0 doc stratum level``, or SVMrank with ``#docid``;
+            plain, gzip, bzip2, zstandard or xz; any spacing), or a dataset of ir_datasets or its id.
+        format: 'trec', 'ntcir', 'ntcir-intents', 'ntcir-classes', 'ntcir-early', 'inex', 'genomics', 'prel',
+            'sampleval' or 'svmrank'; by default detected from the columns, those of five fields from all
+            lines. These formats are not detected: 'ntcir-continuous'
             (``topic doc 0.5``), 'legalbench', the benchmark or the results of LegalBench-RAG in JSON, and
             'chroma', the questions of Chroma's chunking evaluation in CSV; query_id of the last two is the
             position of the question, from 0. 'nuggetizer' is its output for retrieval, in JSON Lines with a
@@ -329,8 +329,9 @@ def read_qrels(source: str | os.PathLike[str] | Any, *, format: str | None = Non
     Warns:
         SampledJudgmentsWarning: some judgments have an inclusion probability (iprob) below 1, documents of
             strata were not judged, or rows of prels were dropped.
-        CoverageWarning: an assignment of nuggetizer is another word than those for 2, 1 and 0, or a response
-            of ``_rank_eval`` holds ratings of retrieved documents only.
+        CoverageWarning: an assignment of nuggetizer is another word than those for 2, 1 and 0, a response
+            of ``_rank_eval`` holds ratings of retrieved documents only, or in TREC lines the fields 2 and 3
+            look swapped or the third looks like a rank.
     """
     import pandas as pd
 
@@ -374,16 +375,18 @@ def read_run(
 
     Args:
         source: a file (TREC ``topic Q0 doc rank score tag``, INEX FOL ``topic Q0 file rank rsv run_id
-            start length`` or Genomics ``topic pmid rank score start length run_id``; plain, gzip,
-            zstandard or xz; any spacing), or a dataset of ir_datasets or its id, whose scoreddocs are
-            read. In INEX FOL the order of the lines is the ranking, so the score is minus the position
+            start length``, Genomics ``topic pmid rank score start length run_id``, or ``topic doc rank`` or
+            ``topic doc rank score`` with ranks from 1; plain, gzip, bzip2, zstandard or xz; any spacing), or
+            a dataset of ir_datasets or its id, whose scoreddocs are read. In INEX FOL the order of the lines
+            is the ranking, so the score is minus the position
             within the topic. Also responses of ``_search``, ``_msearch`` and ``_rank_eval`` of Elasticsearch
             and OpenSearch, of Solr and of Vespa, ``{query_id: response}`` or in a list,
             ``{query_id: [doc_id, ...]}`` and ``{query_id: [(doc_id, score), ...]}``, as objects or in a JSON
             file; and every other form of ``evaluate``.
-        format: 'trec', 'inex' or 'genomics'; by default detected by the number of columns. If 'genomics' is
-            given, the last field, run_id, may be missing. 'legalbench' reads the results of LegalBench-RAG in
-            JSON, ranked in their order.
+        format: 'trec', 'inex', 'genomics', or 'msmarco' or 'colbert' for ``topic doc rank`` without or with a
+            score; by default detected by the number of columns. If 'genomics' is given, the last field,
+            run_id, may be missing; 'msmarco' and 'colbert' take any ranks. 'legalbench' reads the results of
+            LegalBench-RAG in JSON, ranked in their order.
         rank: 'score', or 'column' to rank a run of format 'genomics' by its rank column, as in the official
             program: by rank, then pmid as text, start and length. The score is then minus the position within
             the topic.
@@ -404,8 +407,8 @@ def read_run(
         OSError: the file cannot be opened, or the dataset cannot be downloaded.
 
     Warns:
-        CoverageWarning: a response timed out or lacks shards, or its scores are not in descending order, so
-            the positions are the ranking. ``duplicates`` left rows out.
+        CoverageWarning: a response timed out or lacks shards, or scores do not descend with the positions or
+            ranks, which then are the ranking; or all ranks are 1, as in qrels. ``duplicates`` left rows out.
 
     Example:
         >>> import ir_graded

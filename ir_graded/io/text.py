@@ -6,6 +6,7 @@ ends where the topic changes. A compressed file is read piece by piece, pieces o
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import csv
 import io
@@ -54,7 +55,7 @@ def check_unchanged(path: str | os.PathLike[str], before: os.stat_result) -> Non
 #: Compressed bytes that are read, and usually decompressed, at a time: few, because they may expand a lot.
 READ = 1 << 16
 #: Number of bytes that identify a compression.
-MAGIC = 6
+MAGIC = 8
 
 #: Above this size, the expansion of a text is checked.
 _EXPANDED = 1 << 26
@@ -69,8 +70,15 @@ _ZSTANDARD_STEP = 1 << 12
 
 #: Start of a frame, or of the skippable frame that parallel compressors write first.
 _ZSTANDARD = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")
-#: Unsupported compressions by their first bytes.
-_NOT_READ = {"bzip2": re.compile(rb"BZh[1-9]"), "zip": re.compile(rb"PK\x03\x04")}
+#: Start of a stream, and of its first block or its end.
+_BZIP2 = re.compile(rb"BZh[1-9](1AY&|\x17rE8)")
+#: What is not read, by its first bytes, and what to do about it.
+_UNPACK = "unpack it, and give the files in it"
+_NOT_READ = {
+    rb"\x04\x22\x4d\x18": ("compressed with lz4", "decompress it, or use gzip, bzip2, zstandard or xz"),
+    rb"PK\x03\x04": ("a zip archive, such as .zip or .xlsx", _UNPACK),
+    rb"(?=[^\n]{257}ustar)[^\n]*\0": ("a tar archive, such as .tar or .tar.gz", _UNPACK),
+}
 
 
 class Codec(NamedTuple):
@@ -101,12 +109,8 @@ def codec_of(data: bytes, path: str) -> Codec | None:
             ) from error
         start = zstandard.ZstdDecompressor().decompressobj
         return Codec("zstandard", start, zstandard.ZstdError, _ZSTANDARD_STEP, ())
-    for name, magic in _NOT_READ.items():
-        if magic.match(data) and not data.isascii():
-            raise FileFormatError(
-                f"{path}: compressed with {name}, which is not supported; decompress it, or compress it with "
-                "gzip, zstandard or xz"
-            )
+    if _BZIP2.match(data):
+        return Codec("bzip2", bz2.BZ2Decompressor, OSError)
     return None
 
 
@@ -130,6 +134,8 @@ def decompressed(blocks: Iterator[bytes], codec: Codec, path: str) -> Iterator[b
                 check_expansion(given, taken, f"{path}: the {codec.name} data")
                 yield text
     except codec.error as error:
+        if getattr(error, "errno", None) is not None:  # of the system, not of bzip2
+            raise
         what = "too much memory is needed for the" if "memory" in str(error).lower() else "corrupt"
         raise FileFormatError(f"{path}: {what} {codec.name} data ({error})") from error
     if not member.eof:
@@ -173,8 +179,7 @@ def read_text(path: str) -> bytes:
     """Return the text of a file, decompressed, without a byte-order mark."""
     with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
-        blocks, codec = _blocks(file, path)
-        found_json, blocks = _looks_like_json(blocks if codec is None else decompressed(blocks, codec, path))
+        found_json, blocks, codec = _begun(file, path)
         if codec is None and stat.S_ISREG(before.st_mode) and not found_json:
             blocks = _at_once(file, path)
         data = b"".join((_up_to_size if found_json else _with_short_lines)(blocks, path))
@@ -190,8 +195,7 @@ def text_pieces(path: str, size: int) -> Iterator[Load]:
     """
     with errors_with_path(path), Path(path).open("rb", buffering=0) as file:
         before = os.fstat(file.fileno())
-        blocks, codec = _blocks(file, path)
-        found_json, blocks = _looks_like_json(blocks if codec is None else decompressed(blocks, codec, path))
+        found_json, blocks, codec = _begun(file, path)
         if found_json:
             yield partial(read_text, path)
             return
@@ -204,27 +208,31 @@ def text_pieces(path: str, size: int) -> Iterator[Load]:
         check_unchanged(path, before)
 
 
-def _blocks(file: FileIO, path: str) -> tuple[Iterator[bytes], Codec | None]:
-    """Return the blocks of a file and its compression; a pipe may give a few bytes at a time."""
+def _begun(file: FileIO, path: str) -> tuple[bool, Iterator[bytes], Codec | None]:
+    """Return whether a text begins like JSON, its blocks and its compression.
+
+    A pipe may give a few bytes at a time. Raises FileFormatError for archives.
+    """
     first = file.read(READ)
     while len(first) < MAGIC and (more := file.read(READ)):
         first += more
-    return chain([first], iter(partial(file.read, READ), b"")), codec_of(first, path)
+    codec = codec_of(first, path)
+    blocks = chain([first], iter(partial(file.read, READ), b""))
+    text = blocks if codec is None else decompressed(blocks, codec, path)
+    head = b""
+    for block in text:
+        head += block
+        if len(head) > _BEGINNING or head.removeprefix(codecs.BOM_UTF8).strip():
+            break
+    for magic, (what, advice) in _NOT_READ.items():
+        if re.match(magic, head):
+            raise FileFormatError(f"{path}: {what}, which is not read; {advice}")
+    return is_json(head.removeprefix(codecs.BOM_UTF8)), chain([head], text), codec
 
 
 def is_json(data: bytes) -> bool:
     """Return whether a text begins like a JSON object or array."""
     return data[:_BEGINNING].lstrip()[:1] in {b"{", b"["}
-
-
-def _looks_like_json(blocks: Iterator[bytes]) -> tuple[bool, Iterator[bytes]]:
-    """Return whether blocks, which may be small, begin like JSON, and all of them."""
-    head = b""
-    for block in blocks:
-        head += block
-        if len(head) > _BEGINNING or head.removeprefix(codecs.BOM_UTF8).strip():
-            break
-    return is_json(head.removeprefix(codecs.BOM_UTF8)), chain([head], blocks)
 
 
 def _up_to_size(blocks: Iterable[bytes], path: str) -> Iterator[bytes]:

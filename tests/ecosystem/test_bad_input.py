@@ -307,12 +307,11 @@ NO_DICTS = [3.0, None, ["a"], "a", ("a", 1.0)]
 SOURCES = [
     *((kind, library({one: [ROW[one]] for one in NAMES[kind] if one != name}), f"no column {name}; it has")
       for kind, library, name in CUTS),
-    ("run", frame(qid="1", doc_id="a", score=1.0), "no column query_id|qid, doc_id, score"),
     lacking("run", "score", "qid", "docno"),
     lacking("run", "qid", "docno", "score"),
     lacking("run", "score", "query-id", "corpus-id"),
     lacking("run", "query_id, doc_id, score", "text"),
-    lacking("qrels", "label", "qid", "docno", "relevance"),
+    lacking("qrels", "label", "qid", "docno", "level"),
     lacking("qrels", "score", "query-id", "corpus-id"),
     lacking("qrels", "rating", "query", "docid"),
     lacking("qrels", "query_id, doc_id, relevance", "id"),

@@ -1,5 +1,6 @@
 """Files that cannot be read, vanish, or are truncated raise an error that names them; nothing is scored."""
 
+import bz2
 import lzma
 import os
 import re
@@ -240,6 +241,7 @@ JUDGED = {str(topic): {"d1": 1, "d3": 2} for topic in range(20)}
 
 COMPRESSIONS = {
     "gzip": gzipped,
+    "bzip2": bz2.compress,
     "xz": lzma.compress,
     "zstandard": zstandard.ZstdCompressor(write_checksum=True).compress,
 }

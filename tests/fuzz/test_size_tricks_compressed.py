@@ -1,5 +1,6 @@
 """Small compressed files that expand to large ones are rejected, with little memory and after few bytes."""
 
+import bz2
 import lzma
 import zlib
 
@@ -29,6 +30,11 @@ def xz_bomb(text):
     return lzma.compress(text * ((80 << 20) // len(text)), preset=0)
 
 
+def bzip2_bomb(text):
+    """80 MiB in a few KiB."""
+    return bz2.compress(text * ((80 << 20) // len(text)), compresslevel=1)
+
+
 def zstandard_bomb(text):
     """8 GiB in 256 KiB: the text once, then its last byte repeated."""
     begin = text * (_BLOCK // len(text))
@@ -37,7 +43,7 @@ def zstandard_bomb(text):
     return b"\x28\xb5\x2f\xfd\x00\x58" + raw + repeated * (1 << 16)
 
 
-BOMBS = {"gzip": gzip_bomb, "xz": xz_bomb, "zstandard": zstandard_bomb}
+BOMBS = {"gzip": gzip_bomb, "bzip2": bzip2_bomb, "xz": xz_bomb, "zstandard": zstandard_bomb}
 TEXTS = {"zeros": b"\0", "blank lines": b"\n", "run lines": b"1 Q0 a 1 1 t\n"}
 
 

@@ -1,5 +1,6 @@
 """Lines of runs and qrels, and the ways in which files may contain them."""
 
+import bz2
 import lzma
 import math
 import struct
@@ -122,6 +123,8 @@ COMPRESSIONS = {
     "zstandard, skippable frames": lambda data: SKIPPABLE + zstd(data) + SKIPPABLE + zstd(b""),
     "xz": lzma.compress,
     "xz, streams": two_members(lzma.compress),
+    "bzip2": bz2.compress,
+    "bzip2, streams": two_members(bz2.compress),
 }
 
 

@@ -1,6 +1,8 @@
 """Files that fit two formats are read if the format is certain, and rejected otherwise."""
 
+from contextlib import nullcontext
 from functools import partial
+from warnings import catch_warnings, simplefilter
 
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from helpers import error_message
 from packed import gzipped
 
 import ir_graded
-from ir_graded.errors import FileFormatError, InputError
+from ir_graded.errors import CoverageWarning, FileFormatError, InputError
 
 RIGID = [("S", 1), ("A", 1), ("B", 0), ("C", 0)]
 RELAXED = [("S", 1), ("A", 1), ("B", 1), ("C", 0)]
@@ -172,6 +174,94 @@ def test_the_order_of_an_inex_run_counts_within_each_topic(write):
     assert [(topic + doc, rank) for topic, doc, rank, *_ in rows] == [
         ("1a", -1), ("1b", -2), ("2a", -1), ("1c", -3), ("2b", -2)
     ]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------- ranks, and features
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows", "warned"),
+    [
+        (["1 70 2", "2 9 1", "1 71 1"], [-2, -1, -1], None),
+        (["1 70 1 25.1", "1 71 2 20", "1 9 3 2e1"], [25.1, 20, 20], "documents with equal scores"),
+        (["1 70 1 20", "1 71 2 25.1", "2 70 1 3"], [-1, -2, 3], "scores of topics '1' do not descend with"),
+        (["1 70 1", "2 70 1"], [-1, -1], "each topic has one document, at rank 1; are these qrels"),
+        (["1 70 1 2"], [2], "each topic has one document, at rank 1; are these qrels"),
+    ],
+)
+def test_ranks_that_count_from_1_in_each_topic_are_a_run(write, monkeypatch, lines, rows, warned):
+    path = write("\n".join(lines))
+    monkeypatch.setattr("ir_graded.matching.tables._PIECE", 1)  # all pieces are needed
+    ranked = {line.split()[0]: {} for line in lines}
+    for topic, doc, rank, *_ in map(str.split, lines):
+        ranked[topic][doc] = -int(rank)
+    qrels = {topic: {"70": 1, "71": 2} for topic in ranked}
+    with catch_warnings(record=True) as caught:
+        simplefilter("always")
+        found = ir_graded.read_run(path)
+    assert len(caught) == (warned is not None and "equal" not in warned)
+    assert found["score"].tolist() == rows
+    assert found["position"].tolist() == [int(line.split()[2]) for line in lines]
+    with pytest.warns(CoverageWarning, match=warned) if warned else nullcontext():
+        scores = ir_graded.evaluate("Q", qrels, path)
+    assert scores.values.tolist() == ir_graded.evaluate("Q", qrels, ranked).values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("lines", "format"), [(["1 70 0", "1 71 1"], "msmarco"), (["1 70 1 2", "1 71 3 1"], "colbert")]
+)
+def test_other_ranks_are_a_run_only_if_the_format_is_named(write, lines, format):
+    path = write("\n".join(["3 70 1" + lines[0][6:], *lines]))
+    assert problem_of(ir_graded.read_run, path).startswith(
+        "line 2: a run of lines topic doc rank [score] has ranks from 1 to the number of documents in each "
+        "topic, not as in topic 1: are the qrels and the run swapped?"
+    )
+    assert [row[1] for row in run_rows(path, format=format)] == ["70", "70", "71"]
+
+
+SWAPPED_FIELDS, OF_RUN = "fields 2 and 3 look swapped", r"looks like a run \(topic doc rank score\)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "warned"),
+    [
+        (["01 1410  0 0", "01 1572  0 0"], f": {SWAPPED_FIELDS}"),
+        (["1 a Q0 2", "2 a Q0 1", "2 b Q0 0"], f": {SWAPPED_FIELDS}"),
+        (["1 7067032 1 25.1"], f": {OF_RUN}"),
+        (["1 7 2 3.5", "2 7 1 1", "1 8 1 4"], f": {OF_RUN}"),
+        (["1 7 1 3.5", "2 8 1 1"], f"{SWAPPED_FIELDS} .* or {OF_RUN}"),
+        (["1 0 1 2", "1 0 2 1", "2 0 1 1"], None),
+        (["1 1 1 2", "1 1 2 1"], None),
+        (["1 1 1 2", "1 2 2 1", "1 1 2 0"], None),
+        (["1 a d 2", "1 b d 1"], None),
+        (["1 0 1 2"], None),
+    ],
+)
+def test_qrels_that_look_like_other_lines_are_read_with_a_warning(write, lines, warned):
+    path = write("\n".join(lines), "qrels.txt")
+    rows = [(line.split()[0], line.split()[2], float(line.split()[3])) for line in lines]
+    with pytest.warns(CoverageWarning, match=warned) if warned else nullcontext():
+        assert [row[:3] for row in qrels_rows(path)] == rows
+    assert [row[:3] for row in qrels_rows(path, format="trec")] == rows
+
+
+def test_features_are_qrels_if_they_name_the_document(write):
+    lines = ["2 qid:10 1:.03 2:0 #docid = G10 inc = 1", "0 qid:10 1:1 # docid=G11", "1 qid:9 #docid=a"]
+    expected = [("10", "G10", 2), ("10", "G11", 0), ("9", "a", 1)]
+    for text in ("\n".join(lines), "\n".join(lines).replace(" ", "\t")):
+        path = write(text, "qrels.txt")
+        assert qrels_rows(path) == qrels_rows(path, format="svmrank") == expected
+    # With three or four fields, too.
+    for line, row in zip(lines, expected, strict=True):
+        assert qrels_rows(write(line.replace("# ", "#"), "qrels.txt")) == [row]
+    for line, problem in (
+        ("2 qid:10 1:.03 # 1A", "no '#docid = ...' at the end names the document"),
+        ("2 qid:10 1:.03 b #docid = c", "a field is not of this form"),
+    ):
+        message = problem_of(ir_graded.read_qrels, write(f"{lines[0]}\n{line}\n", "qrels.txt"))
+        assert message.startswith("line 2: expected level qid:topic feature:value ... #docid = doc (SVMRANK")
+        assert problem in message
+    assert qrels_rows(write("2 qid:10 1:.5 3\n", "qrels.txt")) == [("2", "1:.5", 3)]
 
 
 # ------------------------------------------------------------------------------ byte-order marks

@@ -1,10 +1,13 @@
 """Files of lines: formats, spacing, compression, characters, numbers, and errors with their lines."""
 
+import io
 import math
 import random
 import re
+import tarfile
 from contextlib import nullcontext
 from decimal import Decimal, localcontext
+from functools import partial
 from itertools import product
 from operator import attrgetter
 
@@ -50,45 +53,47 @@ def test_a_format_describes_its_own_line(format):
     assert len(fields) == format.width
     assert fields[format.places["query_id"]] == "topic"
     assert fields[format.places["doc_id"]] in ("doc", "file", "pmid")
-    assert fields[format.value] in ("score", "level", "L<level>", "<level>", "S|A|B|C", "rsv")
-    assert [fields[position] for _, position in format.extra] == [name for name, _ in format.extra]
+    assert fields[format.value] in ("score", "rank", "level", "L<level>", "<level>", "S|A|B|C", "rsv")
+    assert [fields[at].replace("rank", "position") for _, at in format.extra] == [*dict(format.extra)]
     assert named(format.kind, format.name) is format
     if format.only_named:
         return
-    line = ["7" if position in format.whole else "x" for position in range(format.width)]
+    # These are whole numbers in the first line.
+    whole = {"msmarco": (2,), "colbert": (2,), "genomics": (2, 4, 5)}.get(format.name, ())
+    line = ["7" if position in whole else "x" for position in range(format.width)]
     if format.letters:
         line[format.value], line[-1] = "A", "1"
-    if format.prefix:
+    else:
         line[format.value] = f"{format.prefix}2"
     assert recognise(format.kind, line, "file.txt") is format
-    for position in format.whole:
+    for position in whole:
         with pytest.raises(FileFormatError, match="expected a run line"):
             recognise(format.kind, [*line[:position], "a", *line[position + 1 :]], "file.txt")
 
 
-KNOWN = {
-    read_run: (
-        "run line of 6 fields (TREC run: topic Q0 doc rank score tag) "
-        "or 8 fields (INEX run: topic Q0 file rank rsv run_id start length) "
-        "or 7 fields (GENOMICS run: topic pmid rank score start length run_id)"
-    ),
-    read_qrels: (
-        "qrels line of 4 fields (NTCIR-EARLY qrels: topic S|A|B|C doc 0|1) "
-        "or 4 fields (NTCIR-INTENTS qrels: topic intent doc L<level>) "
-        "or 4 fields (NTCIR-CLASSES qrels: topic doc L<level> class) "
-        "or 4 fields (TREC qrels: topic iteration doc level) or 3 fields (NTCIR qrels: topic doc L<level>) "
-        "or topic pmid start length aspects, separated by tabs (GENOMICS qrels) "
-        "or topic Q0 file rel_chars doc_len [bep [start:length ...]] (INEX qrels)"
-    ),
-}
-
-
-@pytest.mark.parametrize("read", KNOWN)
-def test_the_first_line_that_is_not_blank_decides_the_format(write, read):
-    path = write("\n \nq Q0\n")
-    with pytest.raises(FileFormatError) as caught:
-        read(path)
-    assert str(caught.value) == f"{path}, line 3: expected a {KNOWN[read]}, found 2: 'q Q0'"
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (
+            "q1 d1",
+            "expected a qrels line of 4 fields (TREC qrels: topic iteration doc level) or 3 fields (NTCIR",
+        ),
+        ("1,0,a,2", "the fields are separated by commas; separate them by blanks or tabs, or add a header"),
+        (
+            "1;d;L2",
+            "the fields are separated by semicolons; separate them by blanks or tabs",
+        ),
+        ("1 0 a", "looks like TREC qrels (topic iteration doc level) without the level"),
+        (
+            "query_id,doc_id,level",
+            "if this is a header, the table has no column relevance; it has",
+        ),
+    ],
+)
+def test_frequent_mistakes_get_frequent_forms(write, line, problem):
+    path = write(f"\n \n{line}\n")
+    with pytest.raises(FileFormatError, match=re.escape(f"{path}, line 3: {problem}")):
+        read_qrels(path)
 
 
 def test_a_named_format_is_enforced(write):
@@ -159,7 +164,7 @@ def test_a_repeated_line_is_named_in_every_spacing(write, begin, compression):
             ir_graded.evaluate("Q", qrels, path)
 
 
-@pytest.mark.parametrize("name", ["run.txt", "run.gz", "run.zst", "run.xz"])
+@pytest.mark.parametrize("name", ["run.txt", "run.gz", "run.zst", "run.xz", "run.bz2"])
 def test_every_compression_gives_equal_rows_under_any_name(write, name):
     for compress in COMPRESSIONS.values():
         assert rows_of(read_run(write(compress(BOM + joined(RUN_LINES)), name))) == RUN_ROWS
@@ -185,7 +190,8 @@ def test_truncated_compressed_data_is_rejected(write, compression):
 
 
 @pytest.mark.parametrize(
-    ("compression", "name"), [("gzip", "gzip"), ("zstandard, size unknown", "zstandard"), ("xz", "xz")]
+    ("compression", "name"),
+    [("gzip", "gzip"), ("zstandard, size unknown", "zstandard"), ("xz", "xz"), ("bzip2", "bzip2")],
 )
 def test_corrupt_compressed_data_is_rejected(write, compression, name):
     whole = COMPRESSIONS[compression](joined(f"q{i} Q0 d{i * i} 1 {i / 7} t" for i in range(500)))
@@ -419,9 +425,32 @@ def test_a_file_compressed_twice_is_rejected(tmp_path, format):
 
 
 def test_standard_input_and_pipes_are_not_named_by_a_number():
-    found = named_runs(["-", "/dev/fd/63", "runs/bm25.run.gz"])
-    runs = {name: run.path for name, run in found.items()}
-    assert runs == {"-": "/dev/stdin", "/dev/fd/63": "/dev/fd/63", "bm25.run": "runs/bm25.run.gz"}
+    paths = ["/dev/stdin", "/dev/fd/63", "runs/bm25.run.gz", "b.bz2"]
+    runs = {name: run.path for name, run in named_runs(["-", *paths[1:]]).items()}
+    assert runs == dict(zip(["-", "/dev/fd/63", "bm25.run", "b"], paths, strict=True))
+
+
+def archive_of(data, mode="w"):
+    with tarfile.open(fileobj=(packed := io.BytesIO()), mode=mode) as archive:
+        (entry := tarfile.TarInfo("a.run")).size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pack", "problem"),
+    [
+        (archive_of, "a tar archive, .*unpack it"),
+        (partial(archive_of, mode="w:gz"), r"a tar archive, such as \.tar or \.tar\.gz, .*unpack it"),
+        (b"PK\x03\x04".__add__, "a zip archive, .*unpack it"),
+        (b"\x04\x22\x4d\x18\x64\x40\xa7".__add__, "compressed with lz4, .*decompress it"),
+    ],
+    ids=["tar", "tar.gz", "zip", "lz4"],
+)
+def test_archives_and_other_compressions_are_named(write, pack, problem):
+    for read in (read_qrels, read_run):
+        with pytest.raises(FileFormatError, match=f"run.txt: {problem}"):
+            read(write(pack(joined(RUN_LINES))))
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)

@@ -13,6 +13,13 @@ from ir_graded.io.files import named
 
 from .file_cases import BOM, FIXED, bits, parse_block
 
+#: Any ranks are read by name; the positions of ``colbert`` change scores.
+PLAIN = [
+    one if one.review is None or one.kind == "qrels" else one.named(3)
+    for one in FIXED
+    if one.name != "colbert"
+]
+
 pytestmark = [pytest.mark.filterwarnings("error"), pytest.mark.slow]
 
 # ------------------------------------------------------------------------------ plain reader
@@ -157,7 +164,7 @@ def well_formed(draw, format):
     return content[: len(content) - draw(st.integers(0, 1))]
 
 
-@pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
+@pytest.mark.parametrize("format", PLAIN, ids=attrgetter("title"))
 def test_files_are_read_like_the_plain_reader(format):
     @given(st.one_of(well_formed(format), between_tabs(format)), BLOCKS)
     def check(content, block):
@@ -166,7 +173,7 @@ def test_files_are_read_like_the_plain_reader(format):
     check()
 
 
-@pytest.mark.parametrize("format", FIXED, ids=attrgetter("title"))
+@pytest.mark.parametrize("format", PLAIN, ids=attrgetter("title"))
 def test_damaged_files_are_rejected_like_the_plain_reader(format):
     damage = st.sampled_from(
         [b" ", b"  ", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xc3", BOM, b"_", b"x", b"a b", b""]
@@ -192,7 +199,7 @@ SCRAPS = [
 ]  # fmt: skip
 
 
-@given(st.lists(st.sampled_from(SCRAPS), max_size=40), BLOCKS, st.sampled_from(FIXED))
+@given(st.lists(st.sampled_from(SCRAPS), max_size=40), BLOCKS, st.sampled_from(PLAIN))
 @example(["q", " ", "Q0", " ", "1", " ", "1"], 1, named("qrels", "trec"))
 def test_fragments_are_read_like_the_plain_reader(scraps, block, format):
     same_as_plain("".join(scraps).encode(), format, block)

@@ -21,8 +21,17 @@ NAMES = {
         ("qid", "docno", "label"),
         ("query-id", "corpus-id", "score"),
         ("query", "docid", "rating"),
+        ("q_id", "doc_id", "score"),
+        ("user_id", "item_id", "rating"),
+        ("qid", "doc_id", "grade"),
     ],
-    "run": [("query_id", "doc_id", "score"), ("qid", "docno", "score"), ("query-id", "corpus-id", "score")],
+    "run": [
+        ("query_id", "doc_id", "score"),
+        ("qid", "docno", "score"),
+        ("query-id", "corpus-id", "score"),
+        ("q_id", "doc_id", "score"),
+        ("qid", "item_id", "score"),
+    ],
 }
 CASES = [(kind, names) for kind in NAMES for names in NAMES[kind]]
 
@@ -75,6 +84,41 @@ def test_quepid_writes_queries_without_ratings_alone(tmp_path):
     """Its basic CSV has such rows, after an empty line."""
     (tmp_path / "q.csv").write_text('\nquery,docid,rating\n1,a,2\n1,b,0.5\n"no, rating"\n2,c,1\n')
     assert scores("qrels", tmp_path / "q.csv") == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "found"),
+    [
+        ("qrels", ["query_id", "doc_id", "relevance", "qid", "docid", "label"], ["query_id", "doc_id", 2]),
+        ("qrels", ["qid", "query", "doc_id", "grade"], ["qid", "doc_id", 3]),
+        ("run", ["qid", "docno", "docid", "query", "rank", "score"], ["qid", "docno", 5]),
+        ("run", ["qid", "doc_id", "rank", "score"], ["qid", "doc_id", 3]),
+        ("run", ["qid", "doc_id", "rank"], ["qid", "doc_id", -2]),
+        ("qrels", ["qid", "query-id", "docno", "grade"], "qid and query-id, which mean the same"),
+        ("qrels", ["qid", "docno", "docid", "grade"], "docno and docid, which mean the same"),
+        ("run", ["qid", "docno", "doc_id", "rank"], ["qid", "docno", -3]),
+    ],
+)
+def test_names_of_one_tool_go_before_a_mixture(kind, names, found, tmp_path):
+    """A text field of a row is its name, and a value its position."""
+    row = [at if at == len(names) - 1 or name in VALUES else name for at, name in enumerate(names)]
+    table, read = (
+        pd.DataFrame([row], columns=names),
+        {"run": ir_graded.read_run, "qrels": ir_graded.read_qrels},
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_csv(tmp_path / "t.tsv", index=False, sep="\t")
+    table.to_parquet(tmp_path / "t.parquet")
+    table.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    for source in (table, table.to_dict("records"), *sorted(tmp_path.iterdir())):
+        if isinstance(found, list):
+            assert read[kind](source).iloc[0].tolist()[:3] == found
+        else:
+            with pytest.raises(InputError, match=found):
+                read[kind](source)
+
+
+VALUES = ("relevance", "label", "grade", "rank", "score")
 
 
 def test_a_header_alone_is_an_empty_run(tmp_path):

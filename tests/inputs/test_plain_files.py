@@ -78,6 +78,8 @@ IN_DOUBT = {
     ),
     "fewer fields between tabs": ("google maps\ta\t1\n", "google maps\ta\t1\t2.5\tt\n"),
     "tabs between blanks": (PLAIN_QRELS.replace(" ", " \t "), PLAIN_RUN.replace(" ", "\t ")),
+    "a run by rank": ("1 a 1 2.5\n1 b 2 1\n", "1 a 1 2.5\n1 b 2 1\n"),
+    "swapped fields": ("1 a 0 2\n1 b 0 0\n2 c 0 1\n1 d 0 1\n", "1 a 1\n1 b 2\n2 c 1\n"),
     "levels with a prefix": ("1 0 a L2\n", PLAIN_RUN + "1 Q0 z 1\n"),
 }
 

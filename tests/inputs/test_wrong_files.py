@@ -11,8 +11,8 @@ from ir_graded.errors import FileFormatError
 SWAPPED = "are the qrels and the run swapped\\?"
 LETTERS = "expected 4 fields \\(NTCIR-EARLY qrels: topic S\\|A\\|B\\|C doc 0\\|1\\), found 3"
 SEMICOLONS = "the fields are separated by semicolons"
-CLASSES = "the third field looks like a level: an NTCIR file of equivalence classes"
-GOLD = "four fields of TREC qrels \\(topic iteration doc level\\), or a Genomics gold standard"
+CLASSES = "may be TREC qrels .* or NTCIR-CLASSES qrels"
+GOLD = "may be TREC qrels .* or GENOMICS qrels"
 SAMPLED = "all lines .* sampled .* INEX .*format='sampleval'"
 COUNTS = "(?!.*sampled).*but 0 <= rel_chars <= doc_len"
 BOM, MARK = "\ufeff", "a byte-order mark inside the file"
@@ -83,10 +83,10 @@ QRELS = [
 
 #: Texts of runs.
 RUNS = [
-    ("query_id,docid,score\n1,a,2\n", ", line 1: if this is a header, .* no column doc_id; it has"),
+    ("query_id,document,score\n1,a,2\n", ", line 1: if this is a header, .* no column doc_id; it has"),
     ("query_id; doc_id; scroe\n1,a,2\n", ", line 1: if this is a header, .* no column score; it has"),
-    ("query_id\tdocid\tscore\n1,a,2\n", ", line 1: if this is a header, .* no column doc_id; it has"),
-    *((f"{line}\n", ", line 1: expected a run line of") for line in ("1,a,2", "1;a", "a line of words")),
+    ("query_id\tdocument\tscore\n1,a,2\n", ", line 1: if this is a header, .* no column doc_id; it has"),
+    *((f"{line}\n", ", line 1: expected a run line of") for line in ("1;a", "a line of words")),
     ("qid,docno,label\n1,a,1\n", ", line 1: the table has no .*it looks like qrels \\(qid, docno, label\\)"),
     ("qid,docno,score\n1,a,1\n1,b\n", ", line 3: expected 3 fields as in the header, found 2"),
     ("qid,docno,score\n\n1,a,high\n", ", line 3: could not convert string to float: 'high'"),
@@ -96,7 +96,7 @@ RUNS = [
     ("a b\td\t1\t2.5\tt\n", ", line 1: expected a run .*, found 5; .* between tabs"),
     ("1 Q0 a 1 3 12 t\n", ", line 1: expected a run line of 6 fields .* found 7"),
     *(("200 12595615 1 48.63 28426 295\n".replace(" ", blank).replace("\n", end),
-       ", line 1: six fields of a TREC run.*format='trec' or format='genomics'")
+       ", line 1: may be TREC run .* or GENOMICS run .*format='trec' or format='genomics'")
       for blank in ("\t", " ") for end in ("\n", "\t\n")),
     ("1 0 a 2\n1 0 b 1\n1 0 c 0\n", f", line 1: expected a run line, .*TREC qrels.*{SWAPPED}"),
     (f"{BOM}{BOM}1 Q0 a 1 1 t", f", line 1: {MARK}"),
