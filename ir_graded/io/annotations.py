@@ -25,13 +25,13 @@ from ir_graded.errors import (
     short_repr,
 )
 
-from .assignments import IMPORTANCES, Nuggets, nugget_lists, number_or_text, part_of_frame
+from .assignments import IMPORTANCES, Nuggets, nugget_lists, part_of_frame
 from .forms import is_frame
 from .paths import check_path
 from .sources import opened, qrels_frame
 from .table import Table, as_strings, as_words, column_names, no_place
 from .text import fields_of, line_error, read_text
-from .values import as_shares, as_text, floats_of, text_ids
+from .values import as_shares, as_text, floats_of, number_or_text, text_ids
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,7 +33,7 @@ from .text import (
     read_text,
     text_pieces,
 )
-from .values import as_text, is_missing, text_ids
+from .values import as_text, is_missing, number_or_text, text_ids
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,14 +190,6 @@ def _of_objects(
     names = [*dict.fromkeys(chain.from_iterable(one for _, one in rows))]
     get = lambda name: [one.get(name) for _, one in rows]  # noqa: E731
     return Part(run, name, path, (), names, get, lambda row: rows[row][0])
-
-
-def number_or_text(cell: Any) -> Any:
-    """Return a text as a number if it is one."""
-    try:
-        return cell if cell is None else float(cell)
-    except ValueError:
-        return cell
 
 
 def _objects_in(data: bytes, path: str) -> Iterator[tuple[str, Any]]:

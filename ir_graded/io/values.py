@@ -151,6 +151,14 @@ def _as_float(value: Any, row: int, describe: Callable[[int], str]) -> float:
     raise InputError(f"{describe(row)} {short_repr(value)} {problem}")
 
 
+def number_or_text(cell: Any) -> Any:
+    """Return a text as a number if it is one."""
+    try:
+        return cell if cell is None else float(cell)
+    except ValueError:
+        return cell
+
+
 def check_values(kind: str, value: Floats, describe: Callable[[int], str]) -> None:
     """Raise InputError if a level or score is missing, or a level is infinite."""
     wrong = np.isnan(value) if kind == "run" else ~np.isfinite(value)
