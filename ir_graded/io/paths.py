@@ -91,10 +91,7 @@ def holds_scores(file: Path) -> bool:
 
 def qrels_file(source: Any) -> Any:
     """Return ``qrels/test.tsv`` of a folder of BEIR, and anything but a folder unchanged."""
-    # The reader rejects other paths, such as bytes, and paths that no file can have, which are not folders.
-    if not isinstance(source, (str, os.PathLike)) or not isinstance(os.fspath(source), str):
-        return source
-    if not source or not Path(source).is_dir():
+    if not is_file(source) or not Path(source).is_dir():
         return source
     files = {file.name: file for file in sorted(Path(source, "qrels").glob("*.tsv"))}
     if "test.tsv" not in files:

@@ -166,7 +166,7 @@ def chroma_qrels(data: bytes) -> Iterator[ChunkRow]:
 
     try:
         table = pl.read_csv(io.BytesIO(data), infer_schema=False)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:  # it may take the text for compressed data
         raise InputError(f"not a CSV file: {error}") from None
     missing = [name for name in _QUESTIONS if name not in table.columns]
     if missing:

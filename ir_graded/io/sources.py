@@ -17,6 +17,7 @@ from ir_graded.core.segments import EXACT_INTEGERS_BELOW
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import (
     AS_COMPLETE,
+    FileFormatError,
     InputError,
     ParameterError,
     SampledJudgmentsWarning,
@@ -445,9 +446,14 @@ def _by_rank_column(table: Table) -> Table:
     import polars as pl
 
     assert table.passage is not None  # noqa: S101  # runs of this format hold passages
+    rank = table.text("rank").cast(pl.Int64, strict=False)
+    if rank.null_count():
+        row = int(rank.is_null().arg_true()[0])
+        found = short_repr(table.text("rank")[row])
+        raise FileFormatError(f"{table.in_kind(row)}: the rank {found} is not a whole number")
     columns = {
         "topic": table.query_id,
-        "rank": table.text("rank").cast(pl.Int64),
+        "rank": rank,
         "doc_id": table.doc_id,
         "start": table.passage.start,
         "length": table.passage.length,

@@ -1,12 +1,13 @@
 """Texts of files that cannot be read, or not for certain: the error names the problem and its line."""
 
 import re
+from functools import partial
 
 import pytest
 
 import ir_graded
 from ir_graded import read_qrels, read_run
-from ir_graded.errors import FileFormatError
+from ir_graded.errors import FileFormatError, InputError
 
 SWAPPED = "are the qrels and the run swapped\\?"
 LETTERS = "expected 4 fields \\(NTCIR-EARLY qrels: topic S\\|A\\|B\\|C doc 0\\|1\\), found 3"
@@ -131,8 +132,15 @@ def test_texts_are_rejected_by_readers_and_scores(read, text, problem, write):
         (read_qrels, "inex", "1 Q0 852 9 8 0 0:9\n", f"line 1: {COUNTS}"),
         (read_qrels, "ntcir-early", "1 A a 1\n1 D b 1", "line 2: the second field must be S, A, B or C"),
         (read_qrels, "ntcir-early", "1 A a 1\n1 A b 0", "line 2: the last field is '0' for the letter A"),
+        (partial(read_run, rank="column"), "genomics", "1 2 x 3.0 1 2 t\n", "line 1.: the rank 'x' is not a"),
+        (read_qrels, "chroma", "x\x9c\x01", "not a CSV file"),
     ],
 )
 def test_texts_are_rejected_in_a_named_format(read, format, text, problem, write):
-    with pytest.raises(FileFormatError, match=f"wrong, {problem}"):
-        read(write(text, "wrong"), format=format)
+    with pytest.raises(FileFormatError, match=f"wrong.{{1,2}}{problem}|{problem}"):
+        read(write(text.encode("latin-1"), "wrong"), format=format)
+
+
+def test_a_text_that_is_too_long_for_a_path_is_no_dataset():
+    with pytest.raises(InputError, match="is neither a file nor a dataset id"):
+        ir_graded.evaluate("Q", "x" * 5000, {"1": {"a": 1.0}})
