@@ -219,6 +219,12 @@ FORMS = (
         ("qrels",),
         (_RECORDS,),
     ),
+    Form(
+        "a data set with its relevant documents",
+        lambda one: isinstance(one, Mapping) and isinstance(one.get("relevant_docs"), Mapping),
+        lambda kind, one, options: read_object(kind, one["relevant_docs"], options),
+        ("qrels",),
+    ),
     Form("lists of documents and scores by query", is_scored_lists, ranked_table, ("run",)),
     Form("queries with candidates", is_candidates, ranked_table, ("run",), (_RECORDS,)),
     Form(_RESPONSES, is_response, ranked_table, over=(_RECORDS,)),

@@ -407,10 +407,8 @@ def _relevant_key(record: Any) -> str | None:
 
 
 def is_relevant(found: Any) -> bool:
-    """Return whether an object is the relevant documents of a data set, or a record for each query."""
-    if isinstance(found, Mapping):
-        return isinstance(found.get("relevant_docs"), Mapping)
-    first = first_of(found)
+    """Return whether an object is a list of records, one for each query, of its relevant documents."""
+    first = first_of(found) if isinstance(found, (list, tuple)) else None
     if not isinstance(first, Mapping) or _relevant_key(first) is None:
         return False
     return any(name in first for name in _QUERIES)
@@ -420,8 +418,7 @@ def relevant_table(kind: str, source: Any, options: Options) -> Table:
     """Return lists or sets of relevant documents as qrels of level 1."""
     rows: list[tuple[Any, ...]] = []
     if isinstance(source, Mapping):
-        by_query = source["relevant_docs"] if is_relevant(source) else source
-        rows = [(query_id, doc_id, 1.0, "") for query_id, doc_ids in by_query.items() for doc_id in doc_ids]
+        rows = [(query_id, doc_id, 1.0, "") for query_id, doc_ids in source.items() for doc_id in doc_ids]
         return _table_of(kind, rows, options)
     query, key = next(name for name in _QUERIES if name in source[0]), _relevant_key(source[0])
     try:

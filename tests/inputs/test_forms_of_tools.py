@@ -50,6 +50,7 @@ QRELS_FORMS = {
     "lists": LISTS,
     "sets": {query: set(docs) for query, docs in LISTS.items()},
     "LlamaIndex": {"queries": {"q1": "one"}, "corpus": {}, "relevant_docs": LISTS, "mode": "text"},
+    "MTEB": {"queries": {"q1": "one"}, "corpus": {}, "relevant_docs": QRELS},
     "columns of ir-measures": columns(QRELS, "query_id", "doc_id", "relevance"),
     "columns of PyTerrier": columns(QRELS, "qid", "docno", "label"),
     "LoTTE": [{"qid": query, "query": "text", "answer_pids": docs} for query, docs in LISTS.items()],
@@ -143,6 +144,14 @@ def test_lists_without_queries_take_query_ids(name, tmp_path, capsys):
     assert run_command(capsys, *command)[0] == 0
 
 
+def test_relevant_documents_of_a_data_set_keep_their_levels():
+    levels = {"q1": {"a": 2, "b": 0}}
+    assert rows(ir_graded.read_qrels({"corpus": {}, "relevant_docs": levels}), "relevance") == {
+        ("q1", "a"): 2,
+        ("q1", "b"): 0,
+    }
+
+
 def test_positions_as_ids_are_warned_of():
     with pytest.warns(CoverageWarning, match="run: corpus_id are numbers, so the documents are positions"):
         found = ir_graded.read_run([[{"corpus_id": 7, "score": 0.5}]], query_ids=["q1"])
@@ -169,6 +178,8 @@ WRONG = [
     ("qrels", {"qid": ["1"], "docno": ["a"], "label": [1, 2]}, "columns are not of one length: .* label 2"),
     ("qrels", {"judgmentRatings": ratings("high {}".format)}, r"ratings\[0\].rating is 'high 1'"),
     ("qrels", {"requests": [{"id": "1", "ratings": [{"_id": "a"}]}]}, "topic 'requests'"),
+    ("qrels", {"relevant_docs": {"q1": "doc1"}}, "topic 'q1': expected a dict .* found 'doc1'"),
+    ("qrels", {"relevant_docs": {"q1": None}}, "topic 'q1': expected a dict .* found None"),
     ("qrels", [{"qid": "1", "answer_pids": ["a"]}, {"qid": "2"}], r"\[1\] has no 'answer_pids'"),
     ("run", {"q1": [{"id": "a", "score": "high"}]}, r"\[0\].score is 'high'; expected a number"),
     ("run", {"q1": {"root": {"id": "toplevel", "errors": [{"code": 8}]}}}, "has errors: .*'code': 8"),
