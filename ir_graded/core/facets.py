@@ -64,7 +64,7 @@ def roles_of(kind: str, names: Iterable[object]) -> list[list[str]]:
     """Return the names of topic, of document and of value that exist, of any tool."""
     present, roles = [name for name in dict.fromkeys(names) if name in _KNOWN], []
     for known in zip(*CONVENTIONS[kind], strict=True):
-        # The score of qrels is one of a run, unless all names are those of one tool.
+        # The score of qrels is one of a run, unless all names are those of one tool and no other is a level.
         found = [name for name in present if name in known and (kind, name) != ("qrels", "score")]
         roles.append([name for name in found if name not in _WEAK] or found)
     return roles
@@ -74,7 +74,11 @@ def convention_of(kind: str, names: Iterable[object]) -> tuple[str, str, str] | 
     """Return the names of topic, document and value: all of one tool, else the only ones there are."""
     present = set(names)
     mixed = roles_of(kind, present)
-    of_tools = (found for found in CONVENTIONS[kind] if present.issuperset(found))
+    of_tools = (
+        found
+        for found in CONVENTIONS[kind]
+        if present.issuperset(found) and not (kind == "qrels" and found[2] == "score" and mixed[2])
+    )
     only = (mixed[0][0], mixed[1][0], mixed[2][0]) if [*map(len, mixed)] == [1, 1, 1] else None
     return next(of_tools, only)
 

@@ -91,6 +91,8 @@ def test_quepid_writes_queries_without_ratings_alone(tmp_path):
     [
         ("qrels", ["query_id", "doc_id", "relevance", "qid", "docid", "label"], ["query_id", "doc_id", 2]),
         ("qrels", ["qid", "query", "doc_id", "grade"], ["qid", "doc_id", 3]),
+        ("qrels", ["q_id", "doc_id", "score", "relevance"], ["q_id", "doc_id", 3]),
+        ("qrels", ["query-id", "corpus-id", "score", "label"], ["query-id", "corpus-id", 3]),
         ("run", ["qid", "docno", "docid", "query", "rank", "score"], ["qid", "docno", 5]),
         ("run", ["qid", "doc_id", "rank", "score"], ["qid", "doc_id", 3]),
         ("run", ["qid", "doc_id", "rank"], ["qid", "doc_id", -2]),
