@@ -77,6 +77,8 @@ def read_object(kind: str, source: Any, options: Options) -> Table:
     if options.query_ids is not None:
         return ranked_table(kind, source, options)
     form, first = recognise(kind, source), first_of(source)
+    if options.path and form is DICTS and recognise(kind, [source]) is not RECORDS:
+        return read_object(kind, [source], options)  # JSON Lines with one line
     is_foreign = (
         form is TUPLES  # JSON has none
         or (form is RECORDS and not is_record(first))

@@ -121,7 +121,11 @@ def _is_rank_eval(found: Mapping[Any, Any]) -> bool:
 def is_candidates(found: Any) -> bool:
     """Return whether an object is a list of records of a query and its ranked candidates, as of rank_llm."""
     first = first_of(found) if isinstance(found, (list, tuple)) else None
-    return isinstance(first, Mapping) and isinstance(first.get("query"), Mapping) and "candidates" in first
+    return (
+        isinstance(first, Mapping)
+        and isinstance(first.get("query"), Mapping)
+        and isinstance(first.get("candidates"), list)
+    )
 
 
 def _is_id(value: Any) -> bool:

@@ -152,6 +152,12 @@ def test_relevant_documents_of_a_data_set_keep_their_levels():
     }
 
 
+@pytest.mark.parametrize(("kind", "name", "source"), [one for one in FORMS if isinstance(one[2], list)])
+def test_json_lines_with_one_line_are_read(kind, name, source, tmp_path):
+    read = {"qrels": ir_graded.read_qrels, "run": ir_graded.read_run}[kind]
+    assert read(in_json(source[:1], tmp_path, lines=True)).equals(read(source[:1])), name
+
+
 def test_positions_as_ids_are_warned_of():
     with pytest.warns(CoverageWarning, match="run: corpus_id are numbers, so the documents are positions"):
         found = ir_graded.read_run([[{"corpus_id": 7, "score": 0.5}]], query_ids=["q1"])
