@@ -21,6 +21,7 @@ from .responses import (
     is_candidates,
     is_judgments,
     is_lists,
+    is_lists_in_order,
     is_relevant,
     is_response,
     is_scored_lists,
@@ -228,6 +229,7 @@ FORMS = (
         ("qrels",),
     ),
     Form("lists of documents and scores by query", is_scored_lists, ranked_table, ("run",)),
+    Form("lists without their queries", is_lists_in_order, ranked_table, ("run",)),
     Form("queries with candidates", is_candidates, ranked_table, ("run",), (_RECORDS,)),
     Form(_RESPONSES, is_response, ranked_table, over=(_RECORDS,)),
     Form(

@@ -129,7 +129,7 @@ def is_candidates(found: Any) -> bool:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
+    return isinstance(value, (str, int, np.integer)) and not isinstance(value, bool)
 
 
 def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
@@ -144,6 +144,14 @@ def is_lists(found: Any, kinds: tuple[type, ...] = (list, tuple)) -> bool:
         ids for ids in found.values() if isinstance(ids, kinds) and not hasattr(ids, "_fields")
     ]
     return any(lists) and len(lists) == len(found) and all(all(map(_is_id, ids)) for ids in lists)
+
+
+def is_lists_in_order(found: Any) -> bool:
+    """Return whether an object is a list of lists by query, without the queries."""
+    first = first_of(found) if isinstance(found, (list, tuple)) else None
+    return isinstance(first, list) and (
+        is_lists({"": first}) or (bool(first) and is_scored_lists({"": first}))
+    )
 
 
 def is_scored_lists(found: Any) -> bool:
@@ -349,7 +357,7 @@ def _ratings(found: Mapping[Any, list[_Hit]], where: str) -> list[tuple[Any, ...
 def _rated_queries(found: Any) -> Sequence[Node]:
     """Return the queries in judgments of a search engine; none in anything else."""
     if isinstance(found, list):
-        return [Node(query, f"[{at}]") for at, query in enumerate(found)]
+        return [*Node(found)]
     if not isinstance(found, Mapping):
         return ()
     lists, hits = [Node(found)], found.get("hits")
@@ -372,10 +380,15 @@ def _keys_of(query: Node) -> tuple[str, str, str, str] | None:
     return None
 
 
+def _keys_of_first(queries: Sequence[Node]) -> tuple[str, str, str, str] | None:
+    """Return the keys of the first query that has ratings."""
+    return next(filter(None, map(_keys_of, queries)), None)
+
+
 def is_judgments(found: Any) -> bool:
     """Return whether an object is judgments of a search engine."""
     queries = _rated_queries(found[:1] if isinstance(found, list) else found)
-    return bool(queries) and _keys_of(queries[0]) is not None
+    return _keys_of_first(queries) is not None
 
 
 def judgments_table(kind: str, source: Any, options: Options) -> Table:
@@ -383,7 +396,7 @@ def judgments_table(kind: str, source: Any, options: Options) -> Table:
     rows: list[tuple[Any, ...]] = []
     try:
         queries = _rated_queries(source)
-        name, ratings, doc_id, rating = _keys_of(queries[0]) or _RATINGS[0][1]
+        name, ratings, doc_id, rating = _keys_of_first(queries) or _RATINGS[0][1]
         for query in queries:
             given = query[ratings]
             if isinstance(given.value, Mapping):

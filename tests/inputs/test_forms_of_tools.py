@@ -142,6 +142,9 @@ def test_lists_without_queries_take_query_ids(name, tmp_path, capsys):
     (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
     command = ("evaluate", tmp_path / "qrels.json", path, "--query-ids", tmp_path / "ids.txt", "-m", "Q")
     assert run_command(capsys, *command)[0] == 0
+    for source in (IN_ORDER[name], path):
+        with pytest.raises(InputError, match=r"do not name their queries: .*query_ids="):
+            ir_graded.evaluate("Q", QRELS, source)
 
 
 def test_relevant_documents_of_a_data_set_keep_their_levels():
@@ -156,6 +159,18 @@ def test_relevant_documents_of_a_data_set_keep_their_levels():
 def test_json_lines_with_one_line_are_read(kind, name, source, tmp_path):
     read = {"qrels": ir_graded.read_qrels, "run": ir_graded.read_run}[kind]
     assert read(in_json(source[:1], tmp_path, lines=True)).equals(read(source[:1])), name
+
+
+def test_ids_in_lists_may_be_numbers_of_numpy():
+    run = {"q1": [np.int64(7), np.int32(8)], "q2": [(np.int64(7), np.float32(0.5))]}
+    assert ir_graded.read_run({"q1": run["q1"]})["doc_id"].tolist() == ["7", "8"]
+    assert ir_graded.read_run({"q2": run["q2"]})["doc_id"].tolist() == ["7"]
+    assert ir_graded.read_qrels({"q1": {np.int64(7)}})["doc_id"].tolist() == ["7"]
+
+
+def test_a_query_without_ratings_may_come_first():
+    rated = {"judgmentRatings": [{"query": "q0", "ratings": []}, *ratings(str)]}
+    assert rows(ir_graded.read_qrels(rated), "relevance") == rows(ir_graded.read_qrels(QRELS), "relevance")
 
 
 def test_positions_as_ids_are_warned_of():
