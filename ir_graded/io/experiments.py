@@ -89,7 +89,12 @@ def is_pipeline(source: object) -> bool:
     """Return whether an object returns results for topics, such as a transformer of PyTerrier."""
     # Frames of pandas and Spark have a method of this name, too.
     other = isinstance(source, type) or hasattr(source, "__array__") or hasattr(source, "toPandas")
-    return hasattr(source, "transform") and not other
+    return hasattr(source, "transform") and not (other or is_grouped(source))
+
+
+def is_grouped(source: object) -> bool:
+    """Return whether an object is a frame in groups."""
+    return type(source).__name__.endswith("GroupBy")
 
 
 def without_results(kind: str, pipeline: object, also: str = "") -> InputError:

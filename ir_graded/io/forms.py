@@ -14,7 +14,7 @@ from ir_graded.core.facets import VALUE_COLUMNS, is_record
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import InputError, cut, short_repr
 
-from .experiments import is_dataset, is_pipeline, iterate_rows, predictions, without_results
+from .experiments import is_dataset, is_grouped, is_pipeline, iterate_rows, predictions, without_results
 from .records import DOCUMENTS, Options
 from .responses import (
     first_of,
@@ -127,17 +127,13 @@ def _is_lazy(source: object) -> bool:
     return hasattr(source, "collect_schema") and not hasattr(source, "to_arrow")
 
 
-def _is_grouped(source: object) -> bool:
-    return type(source).__name__.endswith("GroupBy")
-
-
 def _is_series(source: object) -> bool:
     return type(source).__name__ == "Series" and hasattr(source, "reset_index")
 
 
 def _is_rows_in_frame(source: object) -> bool:
     # A lazy frame computes its columns; a dict may have a method of this name.
-    return not (_is_lazy(source) or _is_grouped(source) or isinstance(source, Mapping)) and is_frame(source)
+    return not (_is_lazy(source) or is_grouped(source) or isinstance(source, Mapping)) and is_frame(source)
 
 
 def _is_columns(found: Any) -> bool:
@@ -282,7 +278,7 @@ FORMS = (
         ),
     ),
     Form("a lazy frame", _is_lazy, _refusal("a {} has no rows yet; collect() it first")),
-    Form("groups", _is_grouped, _refusal("a {} has groups, not rows; give the frame"), over=("a pipeline",)),
+    Form("groups", is_grouped, _refusal("a {} has groups, not rows; give the frame")),
     Form(
         "a Series",
         _is_series,

@@ -216,6 +216,10 @@ def test_what_is_wrong_is_named(kind, source, problem, tmp_path):
     read = {"qrels": ir_graded.read_qrels, "run": ir_graded.read_run}[kind]
     with pytest.raises(InputError, match=rf"^{kind}: .*{problem}"):
         read(source)
+    if not isinstance(source, dict):  # whose runs could have names
+        given = {"qrels": QRELS, "run": RUN, kind: source}
+        with pytest.raises(InputError, match=rf"^{kind}: .*{problem}"):
+            ir_graded.evaluate("Q", given["qrels"], given["run"])
     if isinstance(source, (dict, list)):
         with pytest.raises(FileFormatError, match=r"^/.*source\.json: "):
             read(in_json(source, tmp_path, lines=False))
