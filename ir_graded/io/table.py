@@ -30,6 +30,7 @@ from ir_graded.core.facets import (
     VALUE_COLUMNS,
     Facet,
     convention_of,
+    is_record,
     missing,
 )
 from ir_graded.core.passages import Spans
@@ -377,7 +378,9 @@ def from_tuples(kind: str, rows: Iterable[Any]) -> Table:
 
 
 def _not_a_row(kind: str, row: Any) -> str:
-    """Say which fields a named tuple needs, and whether it has those of the other kind."""
+    """Say which fields a named tuple needs, or what else the row is."""
+    if is_record(row):
+        return "a dict, and dicts must be in a list: list(...)"
     needed = f"not a named tuple with the fields query_id, doc_id, {VALUE_COLUMNS[kind]}"
     other = VALUE_COLUMNS["run" if kind == "qrels" else "qrels"]
     return f"{needed}: {SWAPPED}" if hasattr(row, other) else needed

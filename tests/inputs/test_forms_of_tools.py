@@ -225,6 +225,12 @@ def test_what_is_wrong_is_named(kind, source, problem, tmp_path):
             read(in_json(source, tmp_path, lines=False))
 
 
+def test_dicts_of_an_iterator_must_be_in_a_list():
+    record = {"query_id": "q1", "doc_id": "a", "score": 1.0}
+    with pytest.raises(InputError, match=r"item 0 is \{.*\}, a dict, and dicts must be in a list"):
+        ir_graded.read_run(iter([record]))
+
+
 def test_an_object_that_may_have_two_forms_is_refused():
     both = {"details": {}, "metric_score": 1.0, "mteb_model_meta": {}}
     with pytest.raises(InputError, match="may be responses of a search engine or predictions of MTEB"):
