@@ -263,6 +263,8 @@ def _hits(query_id: Any, node: Node) -> Iterator[_Hit]:
         if "errors" in outer:  # of Vespa, which leaves out the list where no document matches
             raise outer.error(f"has errors: {short_repr(outer['errors'].value)}")
         for hit in outer[engine.inner] if engine.inner in outer or engine.outer == "hits" else ():
+            if engine.outer == "root" and engine.inner in hit:
+                raise hit.error("is a group of Vespa, not a document; search without grouping")
             yield _hit(hit, engine.doc_id, engine.score)
     except InputError as error:
         raise InputError(f"query {query_id!r}: {error}") from None
@@ -275,7 +277,10 @@ def _listed(node: Node) -> _Hit:
         return _hit(node["hit"], "_id", "_score")._replace(rating=rating, place=node.place)
     if isinstance(node.value, Mapping):
         return _hit(node, _doc_key(node.value) or _DOC_IDS[0], "score")
-    doc_id, *score = [node] if _is_id(node.value) else [*node]
+    found = [node] if _is_id(node.value) else [*node]
+    if not 1 <= len(found) <= len(("id", "score")):
+        raise node.error(f"is {short_repr(node.value)}; expected an id, or a pair of id and score")
+    doc_id, *score = found
     return _Hit(doc_id.value, _number(score[0]) if score else None, None, node.place)
 
 
@@ -291,6 +296,9 @@ def _is_partial(found: Any) -> bool:
     """Return whether a response lacks documents of the index."""
     if not isinstance(found, Mapping):
         return False
+    header, root = Node(found.get("responseHeader")), Node(found.get("root"))  # of Solr and of Vespa
+    if "partialResults" in header or ("coverage" in root and "degraded" in root["coverage"]):
+        return True
     shards = found.get("_shards")
     if found.get("timed_out") is True or not isinstance(shards, Mapping):
         return found.get("timed_out") is True

@@ -194,6 +194,19 @@ def test_a_response_of_vespa_without_documents_is_a_topic_without_rows():
     assert found["doc_id"].tolist() == ["a"]
 
 
+@pytest.mark.parametrize(
+    "late",
+    [
+        solr([]) | {"responseHeader": {"status": 0, "partialResults": True}},
+        {"root": {"id": "toplevel", "coverage": {"coverage": 40, "degraded": {"timeout": True}}}},
+    ],
+)
+def test_responses_of_solr_and_vespa_that_timed_out_are_warned_of(late):
+    in_time = {"root": {"id": "toplevel", "coverage": {"coverage": 100}, "children": []}}
+    with pytest.warns(CoverageWarning, match="the responses to queries 'q1' timed out or lack shards"):
+        ir_graded.read_run({"q1": late, "q2": solr([]), "q3": in_time})
+
+
 WRONG = [
     ("qrels", {"train": "q.txt"}, "topic 'train': expected a dict from doc_id to level, found 'q.txt'"),
     ("qrels", {"qid": ["1"], "docno": ["a"], "label": [1, 2]}, "columns are not of one length: .* label 2"),
@@ -205,6 +218,9 @@ WRONG = [
     ("run", {"q1": [{"id": "a", "score": "high"}]}, r"\[0\].score is 'high'; expected a number"),
     ("run", {"q1": {"root": {"id": "toplevel", "errors": [{"code": 8}]}}}, "has errors: .*'code': 8"),
     ("run", {"q1": {"responseHeader": {"status": 400}, "error": {"msg": "m"}}}, "is an error: {'msg': 'm'}"),
+    ("run", {"q1": vespa([{"id": "group:root:0", "children": []}])}, "is a group of Vespa, not a document"),
+    ("run", {"q1": [("a", 0.9), ()]}, r"response\[1\] is .*; expected an id, or a pair of id and score"),
+    ("run", {"q1": [("a", 0.9), ("b", 0.4, 7)]}, "; expected an id, or a pair of id and score"),
     ("run", {"q1": solr([{"docno": "a"}])}, r"response.docs\[0\] has no 'id'"),
     ("run", pd.Series([1.0]), "a Series has no named columns; give a frame"),
     ("run", pd.DataFrame({"qid": ["1"]}).groupby("qid"), "a DataFrameGroupBy has groups, not rows"),
