@@ -69,9 +69,14 @@ class Review:
 
 
 def _uncounted(rows: pl.DataFrame, ranks: str = REVIEWED) -> pl.Series:
-    """Mark the rows of topics whose ranks do not count from 1, in any order of the lines."""
+    """Mark the rows of topics whose ranks do not count from 1, in any order of the lines.
+
+    Marks all rows if no document differs from the second field of TREC lines.
+    """
     import polars as pl
 
+    if ranks == REVIEWED and rows["doc_id"].is_in(NO_ITERATION).all():
+        return pl.repeat(value=True, n=len(rows), eager=True)
     rank = pl.col(ranks).cast(pl.Float64, strict=False).fill_null(0)
     counts = (rank.sort() == pl.int_range(1, pl.len() + 1)).all().over("query_id")
     return rows.select(~counts).to_series()
@@ -152,7 +157,7 @@ def _whole(fields: Sequence[str], *positions: int) -> bool:
 
 def _may_be_ranked(fields: Sequence[str]) -> bool:
     """Return whether the third field may be a rank, and what follows a score."""
-    return _whole(fields, 2) and all(map(NUMBER.fullmatch, fields[3:]))
+    return INTEGER.fullmatch(fields[2]) is not None and all(map(NUMBER.fullmatch, fields[3:]))
 
 
 def _may_be_passages(fields: Sequence[str]) -> bool:

@@ -187,6 +187,7 @@ def test_the_order_of_an_inex_run_counts_within_each_topic(write):
         (["1 70 1 20", "1 71 2 25.1", "2 70 1 3"], [-1, -2, 3], "scores of topics '1' do not descend with"),
         (["1 70 1", "2 70 1"], [-1, -1], "each topic has one document, at rank 1; are these qrels"),
         (["1 70 1 2"], [2], "each topic has one document, at rank 1; are these qrels"),
+        (["1 0 1 9.5", "1 70 2 8"], [9.5, 8], None),  # 0 is a document here
     ],
 )
 def test_ranks_that_count_from_1_in_each_topic_are_a_run(write, monkeypatch, lines, rows, warned):
@@ -217,6 +218,12 @@ def test_other_ranks_are_a_run_only_if_the_format_is_named(write, lines, format)
         "topic, not as in topic 1: are the qrels and the run swapped?"
     )
     assert [row[1] for row in run_rows(path, format=format)] == ["70", "70", "71"]
+
+
+@pytest.mark.parametrize("second", ["0", "Q0"])
+def test_qrels_whose_documents_count_from_1_are_not_a_run(write, second):
+    path = write(f"1 {second} 1 2\n1 {second} 2 0\n2 {second} 1 1")
+    assert "are the qrels and the run swapped?" in problem_of(ir_graded.read_run, path)
 
 
 SWAPPED_FIELDS, OF_RUN = "fields 2 and 3 look swapped", r"looks like a run \(topic doc rank score\)"
