@@ -55,6 +55,7 @@ TABLE = {
     "evaluation/coverage.py": "ecosystem/test_coverage.py",
     "evaluation/evaluate.py": "ecosystem/test_evaluate.py",
     "evaluation/provider.py": "ecosystem/test_calls_of_ir_measures.py ecosystem/test_pyterrier.py",
+    "evaluation/ranges.py": "ecosystem/test_score_ranges.py",
     "evaluation/run_comparison.py": "cli/test_compare_command.py",
     "evaluation/scores.py": "ecosystem/test_scores.py ecosystem/test_benchmark_folders.py",
     "evaluation/signature.py": "signature/test_signature.py",

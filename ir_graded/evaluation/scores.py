@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -20,6 +21,7 @@ from ir_graded.errors import (
     GradedError,
     InputError,
     ParameterError,
+    UnknownMeasureError,
     format_ids,
     printable,
     short_repr,
@@ -35,6 +37,7 @@ from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 
 from .coverage import Coverage
+from .ranges import UNKNOWN, Range, Stated, check_scores, named, range_of, stated
 from .signature import Origin, Signature, versions, weights_hash
 from .tables import DIGITS, LatexTable, Table, with_options_of
 
@@ -93,9 +96,15 @@ class Scores:
     values: npt.NDArray[np.float64]
     _coverage: Coverage | None = field(default=None, repr=False)
     _origin: Origin | None = field(default=None, repr=False)
+    #: Ranges stated by the user, by the printed name of the measure.
+    _stated: Mapping[str, Stated] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
+        for name in self.names if self._stated else ():
+            if name in self._stated:
+                of_measure = self.values[self.names.index(name)]
+                check_scores(of_measure, name, self._stated[name], self.runs, self.query_ids)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -180,7 +189,9 @@ class Scores:
         )
         by, on = tuple(self.measures[at] for at in at_measures), tuple(self.query_ids[at] for at in at_topics)
         coverage = self._coverage.select(at_runs) if self._coverage and topics is None else None
-        return Scores(kept, by, on, values, coverage, self._origin and replace(self._origin, saved=None))
+        origin = self._origin and replace(self._origin, saved=None)
+        given = {name: self._stated[name] for name in map(str, by) if name in self._stated}
+        return Scores(kept, by, on, values, coverage, origin, given)
 
     @classmethod
     def concat(cls, parts: Iterable[Scores]) -> Scores:
@@ -211,22 +222,35 @@ class Scores:
         return reduce(_joined, given)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, run: str | None = None) -> Scores:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        run: str | None = None,
+        ranges: Mapping[Any, Range | None] | None = None,
+        lower_is_better: Iterable[Any] = (),
+    ) -> Scores:
         """Create scores from a table with a row per score: run, topic, measure and value.
 
         Such tables are those of ``to_frame``, of ``pyterrier.Experiment(..., perquery=True)``, and of
         ``ir_measures.iter_calc``. Runs, topics and measures have the order of their first rows; the coverage
-        is not known.
+        is not known. Measures in ``ranges`` or ``lower_is_better`` may have any name, such as that of a judge
+        of answers or of times.
 
         Args:
             frame: a DataFrame of pandas or Polars with the columns run or name, query_id or qid, measure and
                 value.
             run: name of the run, if there is no column with it.
+            ranges: the lowest and the highest possible score by measure, such as ``{"judge": (1, 5)}``;
+                ends may be infinite, and None means unknown. Other measures have the range that they declare.
+            lower_is_better: measures by which lower scores are better, such as ``["latency"]``. They order
+                runs and mark the best values of tables; tests compare the scores as they are.
 
         Raises:
-            InputError: a column or a score is missing, a score appears twice, or a value is not a number.
-            ParameterError: ``run`` is given and there is a column of runs, or a measure does not take a
-                parameter.
+            InputError: a column or a score is missing, a score appears twice, a value is not a number, or it
+                is outside of the range in ``ranges``.
+            ParameterError: ``run`` is given and there is a column of runs, a measure does not take a
+                parameter, a range is not one, or the frame lacks a measure that an option names.
             UnknownMeasureError, MeasureSyntaxError: a measure cannot be read.
 
         Example:
@@ -237,17 +261,25 @@ class Scores:
                    AP   RR
             run
             bm25  0.5  0.5
+            >>> judged = pandas.DataFrame({"qid": [1, 2], "measure": "judge", "value": [5, 2]})
+            >>> Scores.from_frame(judged, run="bm25", ranges={"judge": (1, 5)}).ranges
+            {'judge': (1.0, 5.0)}
         """
-        from ir_graded.meta.matrix import score_cells, score_rows
+        from ir_graded.meta.matrix import number_of, score_cells, score_rows
 
         rows = score_rows(frame, run)
         keys = {kind: [*dict.fromkeys(rows[kind])] for kind in ("measure", "run", "query_id")}
         text_ids(keys["query_id"], "query_id", "frame")
-        measures, runs = map(_measure_in_frame, keys["measure"]), text_ids(keys["run"], "run", "frame")
-        named = {"measure": measures, "run": runs, "query_id": keys["query_id"]}
-        names = {kind: dict(zip(keys[kind], found, strict=True)) for kind, found in named.items()}
+        declared = stated(ranges, lower_is_better)
+        measures = [_measure_in_frame(one, declared) for one in keys["measure"]]
+        runs = text_ids(keys["run"], "run", "frame")
+        for name in declared:
+            number_of(name, [*map(str, measures)], "ranges or lower_is_better")
+        of_kind = {"measure": measures, "run": runs, "query_id": keys["query_id"]}
+        names = {kind: dict(zip(keys[kind], found, strict=True)) for kind, found in of_kind.items()}
         distinct, cells = score_cells(rows, names)
-        return cls(tuple(distinct["run"]), tuple(distinct["measure"]), tuple(distinct["query_id"]), cells)
+        run_names, in_order, topics = (tuple(distinct[kind]) for kind in ("run", "measure", "query_id"))
+        return cls(run_names, in_order, topics, cells, _stated=declared)
 
     @classmethod
     def from_mteb(
@@ -335,6 +367,31 @@ class Scores:
         """Printed names of the measures."""
         return [str(measure) for measure in self.measures]
 
+    @property
+    def ranges(self) -> dict[str, Range | None]:
+        """Lowest and highest possible score by the printed name of the measure; None if unknown.
+
+        They are those given to ``from_frame``, or else those that the measures declare.
+
+        Example:
+            >>> import ir_graded
+            >>> ir_graded.evaluate("RR NumRet(rel=1)", {"1": {"a": 2}}, {"1": {"a": 1.0}}).ranges
+            {'RR': (0.0, 1.0), 'NumRet(rel=1)': (0.0, inf)}
+        """
+        found = {}
+        for measure, values in zip(self.measures, self.values, strict=True):
+            of = self._stated.get(str(measure))
+            ends = range_of(measure, values) if of is None else (of.low, of.high)
+            found[str(measure)] = None if ends == UNKNOWN else ends
+        return found
+
+    @property
+    def lower_is_better(self) -> tuple[str, ...]:
+        """Printed names of the measures by which lower scores are better, as given to ``from_frame``."""
+        return tuple(
+            name for name in self.names if name in self._stated and self._stated[name].lower_is_better
+        )
+
     def matrix(self, measure: str | Measure) -> pd.DataFrame:
         """Return the scores by one measure: a row per topic, a column per run."""
         import pandas as pd
@@ -361,7 +418,8 @@ class Scores:
         """Return the numbers of the runs, best first by the first measure; runs without a value last."""
         if not self.measures:
             return [*range(len(self.runs))]
-        return [*map(int, np.argsort(-self.aggregates[:, 0], kind="stable"))]
+        sign = 1 if self.names[0] in self.lower_is_better else -1
+        return [*map(int, np.argsort(sign * self.aggregates[:, 0], kind="stable"))]
 
     def mean(self, weights: Any = None) -> pd.DataFrame:
         """Aggregates of each measure over the topics: a row per run, best first by the first measure.
@@ -434,7 +492,9 @@ class Scores:
 
         The object has ``format`` ("ir_graded scores"), ``version`` (1), ``written_by`` (versions of ir_graded
         and ir_measures), ``measures`` (strings with all parameters), ``runs``, ``query_ids``, ``values``,
-        a nested list over measures, runs and topics with null for a missing score, and ``signature``.
+        a nested list over measures, runs and topics with null for a missing score, and ``signature``. Where
+        ``from_frame`` was given ranges or directions, it also has ``ranges``, a pair by measure with null for
+        an infinite end, and ``lower_is_better``, a list of measures.
 
         Raises:
             InputError: topics are neither text nor whole numbers.
@@ -447,6 +507,11 @@ class Scores:
         content: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, "written_by": versions()}
         content |= {"measures": self.names, "runs": list(self.runs), "query_ids": ids}
         content |= {"values": cells.tolist(), "signature": self.signature.to_dict()}
+        if given := {name: self._stated[name] for name in self.names if name in self._stated}:
+            ends = {
+                name: [one if math.isfinite(one) else None for one in of[:2]] for name, of in given.items()
+            }
+            content |= {"ranges": ends, "lower_is_better": list(self.lower_is_better)}
         text = json.dumps(content, ensure_ascii=False)
         try:
             text.encode()
@@ -465,10 +530,15 @@ class Scores:
             content = json.loads(text)
             if content["format"] != _FORMAT or content["version"] != _VERSION:
                 raise ValueError(f"format {content['format']!r}, version {content['version']!r}")
-            measures = tuple(map(parse_measure, content["measures"]))
+            ranges: dict[str, Any] = {
+                name: [end if one is None else one for one, end in zip(pair, UNKNOWN, strict=True)]
+                for name, pair in content.get("ranges", {}).items()
+            }
+            given = stated(ranges, content.get("lower_is_better", ()))
+            measures = tuple(named(one, given, parse_measure) for one in content["measures"])
             runs, query_ids = tuple(map(str, content["runs"])), tuple(content["query_ids"])
-            named = {"measures": map(str, measures), "runs": runs, "query_ids": map(as_text, query_ids)}
-            for name, texts in ((name, [*one]) for name, one in named.items()):
+            ids = {"measures": map(str, measures), "runs": runs, "query_ids": map(as_text, query_ids)}
+            for name, texts in ((name, [*one]) for name, one in ids.items()):
                 if len({*texts}) < len(texts):
                     twice = next(one for one in texts if texts.count(one) > 1)
                     raise ValueError(f"{name}: {short_repr(twice)} appears twice")
@@ -478,7 +548,7 @@ class Scores:
                 raise ValueError(f"values have shape {values.shape}, expected {shape}")
             saved = content.get("signature")
             origin = Origin.of_dict({"versions": content["written_by"]} if saved is None else saved)
-            return cls(runs, measures, query_ids, values.reshape(shape), _origin=origin)
+            return cls(runs, measures, query_ids, values.reshape(shape), _origin=origin, _stated=given)
         except _UNREADABLE as error:
             why = "the JSON is too deeply nested" if isinstance(error, RecursionError) else error
             raise FileFormatError(
@@ -599,34 +669,41 @@ def weighted(scores: Scores, weights: Any) -> Scores:
     return found
 
 
-def _measure_in_frame(measure: Any) -> Measure:
+def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
     try:
-        return read_measure(measure)
+        return named(measure, declared)
     except GradedError as error:
-        raise type(error)(f"frame: measure: {error}") from None
+        advice = f" To read scores of your own, give their range: ranges={{{short_repr(measure)}: (0, 1)}}."
+        hint = advice if isinstance(error, UnknownMeasureError) else ""
+        raise type(error)(f"frame: measure: {error}{hint}") from None
 
 
 def _joined(scores: Scores, other: Scores) -> Scores:
     """Return the scores of both runs, or by both measures."""
     mine, theirs = ({*map(str, one.query_ids)} for one in (scores, other))
     if mine != theirs:
-        one = min(mine ^ theirs)
+        topic = min(mine ^ theirs)
         raise InputError(
-            f"topics differ: {one!r} is only in {'the first' if one in mine else 'further'} scores"
+            f"topics differ: {topic!r} is only in {'the first' if topic in mine else 'further'} scores"
         )
     runs, measures = {*scores.runs} & {*other.runs}, {*scores.names} & {*other.names}
     if runs and measures:
         raise InputError(
             f"run {min(runs)!r} has scores by {min(measures)} twice: select runs or measures that differ"
         )
+    one, two = scores._stated, other._stated  # noqa: SLF001  # of this module
     if {*scores.names} == {*other.names}:
+        if one != two:
+            name = min(one.items() ^ two.items())[0]
+            raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
         other = other.select(measures=scores.measures, topics=scores.query_ids)
         values = np.concatenate([scores.values, other.values], axis=1)
-        return Scores(scores.runs + other.runs, scores.measures, scores.query_ids, values)
+        return Scores(scores.runs + other.runs, scores.measures, scores.query_ids, values, _stated={**one})
     if {*scores.runs} == {*other.runs}:
         other = other.select(runs=scores.runs, topics=scores.query_ids)
         values = np.concatenate([scores.values, other.values])
-        return Scores(scores.runs, scores.measures + other.measures, scores.query_ids, values)
+        by = scores.measures + other.measures
+        return Scores(scores.runs, by, scores.query_ids, values, _stated={**one, **two})
     raise InputError(
         f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
         f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"

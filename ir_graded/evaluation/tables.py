@@ -168,7 +168,9 @@ class Table:
         scores = self.scores
         texts = np.array([[*map(decimal, row, places)] for row in scores.aggregates.tolist()], dtype=object)
         # All values that print like the best one are bold.
-        best = texts[np.argmax(np.nan_to_num(scores.aggregates, nan=-np.inf), axis=0), range(len(places))]
+        lower = [name in scores.lower_is_better for name in scores.names]
+        signed = np.nan_to_num(np.where(lower, -1, 1) * scores.aggregates, nan=-np.inf)
+        best = texts[np.argmax(signed, axis=0), range(len(places))]
         # Without separators, "aa" would be two letters.
         separator = "," if len(scores.runs) > len(ascii_lowercase) else ""
         for column, name in enumerate(scores.names):
