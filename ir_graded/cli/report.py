@@ -51,9 +51,9 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
 ) -> None:
     """Write an HTML report on RUNs: leaderboard, topics, figures.
 
-    QRELS and RUNs are as in `ir_graded evaluate`. Means have bootstrap confidence intervals. With a
-    --baseline each run is tested against it (--test, --correction; alpha is 1 - confidence). The page
-    works offline and describes how each number was computed.
+    QRELS and RUNs are as in `ir_graded evaluate`. Means have confidence intervals. With a --baseline
+    each run is tested against it (--test, --correction; alpha is 1 - confidence). The page works
+    offline and describes how each number was computed.
     """
     options.check_written()
     prepare_folder(figures, "--figures")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ir_graded.meta.intervals import ConfidenceIntervals
     from ir_graded.meta.options import Seed
 
+#: Text in the place of an interval wider than half the range.
+TOO_FEW = "too few topics"
 #: Decimal places by default.
 DIGITS = 4
 
@@ -82,13 +84,15 @@ class Table:
         cells = self._cells(places, signs, paper)
         if self.intervals is not False:
             within = self._intervals()
+            drawn = f"bootstrap of the topics, {within.n_resamples:,} replicates"
+            how = drawn if within.method == "bootstrap" else "Student"
             of_tests.append(
-                f"Brackets: {100 * within.confidence:g}{paper.text('%')} confidence intervals (bootstrap of "
-                f"the topics, {within.n_resamples:,} replicates)."
+                f"Brackets: {100 * within.confidence:g}{paper.text('%')} confidence intervals ({how})."
             )
             for (column, at), cell in np.ndenumerate(cells.T):
                 ends = (decimal(float(one[column, at]), places[column]) for one in (within.low, within.high))
-                cells[at, column] = f"{cell} [{', '.join(ends)}]"
+                text = TOO_FEW if within.too_few[column, at] else ", ".join(ends)
+                cells[at, column] = f"{cell} [{text}]"
         rows = [[runs[run], *cells[at]] for at, run in zip(scores.best_first, runs, strict=True)]
         caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests])))
         text = paper.render(["run", *measures], rows, caption, **layout)

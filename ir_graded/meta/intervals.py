@@ -24,8 +24,10 @@ from .matrix import (
     is_geometric,
     matrices_by_measure,
     number_of,
+    ranges_of,
     reference_name,
 )
+from .max_t import FEWEST_DIFFERENT, mean_and_error
 from .options import (
     ALL_TOPICS,
     Number,
@@ -60,8 +62,11 @@ class ConfidenceIntervals(Result):
         low: lower ends of the intervals, with the same shape.
         high: upper ends.
         confidence: confidence level, such as 0.95.
-        n_resamples: number of replicates.
+        method: ``'t'`` or ``'bootstrap'``.
+        n_resamples: number of replicates of the bootstrap.
         topics: number of topics.
+        too_few: whether an interval is wider than half the range of the measure. Tables and reports print
+            "too few topics" instead.
     """
 
     measures: tuple[str, ...]
@@ -70,8 +75,10 @@ class ConfidenceIntervals(Result):
     low: Floats
     high: Floats
     confidence: float
+    method: str
     n_resamples: int
     topics: int
+    too_few: Bools
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per run, best first by the first measure, with mean, low and high per measure."""
@@ -90,69 +97,76 @@ class ConfidenceIntervals(Result):
         return leaderboard(self, measure, ax)
 
 
-@statistic()
+@statistic(method=("t", "bootstrap"))
 def confidence_intervals(
     scores: Any,
     *,
     confidence: float = 0.95,
+    method: str = "t",
     n_resamples: int = 1000,
     weights: Any = None,
     rng: Seed = 0,
 ) -> ConfidenceIntervals:
-    """Compute percentile bootstrap intervals of the mean score over the topics.
+    """Compute intervals of the mean score over the topics.
 
-    Each replicate draws n topics with replacement, where n is the number of topics; its statistic is the mean
-    of their scores. With ``a = 1 - confidence``, the interval goes from the ``a/2`` to the ``1 - a/2``
-    quantile of the B statistics (with linear interpolation). All systems and measures share the same
-    replicates. With few topics such intervals are slightly too short. With weights, a replicate draws topics
-    with equal probability, and its statistic is the weighted mean of their scores. The statistic of GMAP and
-    other geometric means is exp of the mean of the logarithms.
+    Student's interval is ``mean +- q se``, with the quantile q for n - 1 degrees of freedom. It ends at the
+    ends of the range of the measure, which ``Scores`` know, and matrices and tables do not. With weights,
+    ``se`` and n are those of ``meta.differences``: n is the effective number of topics. Intervals of GMAP and
+    other geometric means are those of the logarithms.
+
+    Few topics may miss scores that are rare, such as 0 where nearly all are 1. If the most frequent score v
+    holds at least half of the topics, fewer than 8 topics have another one, and the range is finite, then
+    ``low = min(low, v - u (v - lowest))`` and ``high = max(high, v + u (highest - v))``, where u is the upper
+    end of the exact interval of the share of other scores (Clopper and Pearson). Where two scores hold half
+    of the topics each, this holds for both.
+
+    ``method='bootstrap'`` gives percentile intervals, which are too short with few topics: a replicate draws
+    n topics with replacement, and the interval goes from the ``a/2`` to the ``1 - a/2`` quantile of the
+    (weighted) means of B replicates, where ``a = 1 - confidence``. All systems and measures share the same
+    replicates.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x
             systems. One system is enough.
         confidence: confidence level, between 0 and 1.
-        n_resamples: number of replicates B, at least 1.
+        method: ``'t'`` or ``'bootstrap'``.
+        n_resamples: number of bootstrap replicates B, at least 1.
         weights: weights of the topics, as for ``meta.differences``.
-        rng: a seed or a generator.
+        rng: a seed or a generator, for the bootstrap.
 
     Raises:
         InputError: fewer than two topics, a score that is not finite, or other topics or systems.
         ParameterError: an option is out of its range.
 
-    Source: Efron, "Bootstrap methods" (Annals of Statistics, 1979); Efron and Tibshirani, "An introduction to
-    the bootstrap" (1993), chapter 13.
+    Source: Student, "The probable error of a mean" (Biometrika, 1908); Clopper and Pearson, "The use of
+    confidence or fiducial limits illustrated in the case of the binomial" (Biometrika, 1934); Efron,
+    "Bootstrap methods" (Annals of Statistics, 1979).
 
     Example:
         >>> import pandas as pd
         >>> scores = {"Q": pd.DataFrame({"poor": [0.4, 0.2, 0.3, 0.1], "good": [0.9, 0.7, 0.8, 0.8]})}
-        >>> confidence_intervals(scores, n_resamples=500).to_frame().round(2)
+        >>> confidence_intervals(scores).to_frame().round(2)
                  Q
               mean   low  high
         run
-        good  0.80  0.72  0.85
-        poor  0.25  0.15  0.35
+        good  0.80  0.67  0.93
+        poor  0.25  0.04  0.46
     """
     matrices = all_matrices(scores, fewest_runs=1)
     source = generator(rng)
     values = np.stack([matrix.values.T for matrix in matrices.values()])
+    ranges = ranges_of(scores, matrices)
     geometric = [at for at, name in enumerate(matrices) if is_geometric(name)]
-    values[geometric] = np.log(values[geometric].clip(_SMALLEST))
+    for of_scores in (values, ranges):
+        of_scores[geometric] = np.log(of_scores[geometric].clip(_SMALLEST))
     of_topic = weights_of(next(iter(matrices.values())).topics, weights)
     values, of_topic = values[:, :, of_topic > 0], of_topic[of_topic > 0]
-    measures, systems, topics = values.shape
     means = means_over_topics(values, of_topic)
-    # Centre at the mean, so that the interval of equal scores has width 0.
-    centred = values - means[:, :, np.newaxis]
-    blocks = replicate_blocks(int(n_resamples), topics + measures * systems)
-    drawn = (topic_counts(source, topics, size) for size in blocks)
-    replicates = np.concatenate(
-        [(centred * of_topic) @ counts / (of_topic @ counts) for counts in drawn], axis=2
-    )
-    tail = (1 - float(confidence)) / 2
-    ends = means + np.quantile(replicates, [tail, 1 - tail], axis=2)
-    low, high = np.clip(ends, values.min(axis=2), values.max(axis=2))
-    for of_runs in (means, low, high):
+    if method == "t":
+        low, high = _student(values, of_topic, means, ranges.T[:, :, np.newaxis], confidence)
+    else:
+        low, high = _percentiles(values, of_topic, means, confidence, n_resamples, source)
+    for of_runs in (means, low, high, ranges):
         of_runs[geometric] = np.exp(of_runs[geometric])
     return ConfidenceIntervals(
         measures=tuple(matrices),
@@ -161,9 +175,59 @@ def confidence_intervals(
         low=low,
         high=high,
         confidence=float(confidence),
+        method=method,
         n_resamples=int(n_resamples),
-        topics=topics,
+        topics=values.shape[2],
+        too_few=high - low > np.ptp(ranges, axis=1)[:, np.newaxis] / 2,
     )
+
+
+def _student(
+    values: Floats, weights: Floats, means: Floats, ends: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the ends of Student's intervals, wider where nearly all scores are equal."""
+    special, level = extra("scipy.special"), (1 + float(confidence)) / 2
+    _, error, n = mean_and_error(values.reshape(-1, values.shape[2]), weights)
+    half = np.where(error, special.stdtrit(n - 1, level) * error, 0.0).reshape(means.shape)
+    lowest, highest = ends
+    # By rounding, a mean can be outside of the range.
+    low = np.minimum(means, np.maximum(means - half, lowest))
+    high = np.maximum(means, np.minimum(means + half, highest))
+    rounded, middle = values.round(DECIMALS), values.shape[2] // 2
+    ordered = np.sort(rounded, axis=2)
+    # A score of at least half of the topics is in the middle.
+    for v in (ordered[:, :, (values.shape[2] - 1) // 2], ordered[:, :, middle]):
+        others = rounded != v[:, :, np.newaxis]
+        count = np.count_nonzero(others, axis=2)
+        rare = (count < FEWEST_DIFFERENT) & (count <= middle) & np.isfinite(highest - lowest)
+        other = n * (others @ (weights / weights.sum()))
+        u = special.betaincinv(other + 1, n - other, level)
+        low = np.where(rare, np.minimum(low, v - u * (v - lowest)), low)
+        high = np.where(rare, np.maximum(high, v + u * (highest - v)), high)
+    return low, high
+
+
+def _percentiles(  # the options of the statistic
+    values: Floats,
+    weights: Floats,
+    means: Floats,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """Return the ends of the intervals of the percentile bootstrap."""
+    measures, systems, topics = values.shape
+    # Centre at the mean, so that the interval of equal scores has width 0.
+    centred = values - means[:, :, np.newaxis]
+    blocks = replicate_blocks(int(n_resamples), topics + measures * systems)
+    drawn = (topic_counts(rng, topics, size) for size in blocks)
+    replicates = np.concatenate(
+        [(centred * weights) @ counts / (weights @ counts) for counts in drawn], axis=2
+    )
+    tail = (1 - float(confidence)) / 2
+    ends = means + np.quantile(replicates, [tail, 1 - tail], axis=2)
+    low, high = np.clip(ends, values.min(axis=2), values.max(axis=2))
+    return low, high
 
 
 _FEW = 20

@@ -292,6 +292,12 @@ def all_matrices(scores: Any, fewest_runs: int = FEWEST) -> dict[str, ScoreMatri
     return {name: matrix.aligned(first, name) for name, matrix in matrices.items()}
 
 
+def ranges_of(scores: Any, measures: Iterable[str]) -> Floats:
+    """Return the ends of the range of each measure, shape ``(measures, 2)``; infinite if unknown."""
+    known = scores.ranges if hasattr(scores, "matrix") and hasattr(scores, "names") else {}
+    return np.array([known.get(name) or (-np.inf, np.inf) for name in measures])
+
+
 def arithmetic(
     matrices: Mapping[str, ScoreMatrix], stacklevel: int = 4
 ) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:

@@ -185,7 +185,6 @@ def of_scores(
     *,
     baseline: str | None,
     confidence: float,
-    n_resamples: int,
     command: str,
     title: str,
     **options: Any,
@@ -198,8 +197,7 @@ def of_scores(
         of_topics = weights_of(scores.query_ids, weights)
         # Their source may be a pipe, which is read once.
         options["weights"] = weights = dict(zip(scores.query_ids, of_topics.tolist(), strict=True))
-    resampling = {"n_resamples": n_resamples, "weights": weights, "rng": rng}
-    intervals = confidence_intervals(scores, confidence=confidence, **resampling)
+    intervals = confidence_intervals(scores, confidence=confidence, weights=weights)
     alpha = round(1 - confidence, 12)
     tests = None if baseline is None else differences(scores, baseline, alpha=alpha, **options)
     of_ranks = None
@@ -414,6 +412,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
     scores, intervals, tests = contents.scores, contents.intervals, contents.tests
     topics = len(scores.query_ids)
     alpha = 1 - intervals.confidence
+    low, high = (np.where(intervals.too_few, np.nan, ends) for ends in (intervals.low, intervals.high))
     found: dict[str, Any] = {
         "runs": scores.runs,
         "measures": scores.names,
@@ -424,8 +423,8 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "baseline": None if contents.baseline is None else scores.runs.index(contents.baseline),
         "scores": rounded(scores.values, _SCORE),
         "mean": rounded(intervals.mean, _MEAN),
-        "low": rounded(intervals.low, _MEAN),
-        "high": rounded(intervals.high, _MEAN),
+        "low": rounded(low, _MEAN),
+        "high": rounded(high, _MEAN),
         "geometric": [*map(is_geometric, scores.names)],
         "tau": _agreement(intervals.mean),
         "weights": None if contents.weights is None else rounded(contents.weights, _MEAN),

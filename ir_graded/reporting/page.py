@@ -19,6 +19,7 @@ from ir_graded._utils.later import extra
 from ir_graded.analyses.score_intervals import MOST_IMPUTED
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.evaluation.scores import Scores
+from ir_graded.evaluation.tables import TOO_FEW
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
@@ -36,7 +37,6 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     *,
     baseline: str | None = None,
     confidence: float = 0.95,
-    n_resamples: int = 1000,
     n_samples: int = 0,
     depth: int | None = None,
     rng: int = 0,
@@ -52,10 +52,11 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 
     The page needs no network, and without JavaScript it shows the leaderboard as a table. It has the first 20
     documents of each run and topic, with their levels and what they add to the score by the first measure.
-    Means have percentile bootstrap intervals over the topics (``ir_graded.meta.confidence_intervals``). With
-    a baseline, each run is tested against it (``ir_graded.meta.differences``, two-sided), with alpha
-    ``1 - confidence``, and the mean of their rank-biased overlap (``ir_graded.rbo``) is shown. The first
-    measure has confidence sets for ranks (``ir_graded.meta.ranks``, by ``test`` if it takes that test).
+    Means have Student's intervals over the topics (``ir_graded.meta.confidence_intervals``), or "too few
+    topics" where one is wider than half the range of the measure. With a baseline, each run is tested against
+    it (``ir_graded.meta.differences``, two-sided), with alpha ``1 - confidence``, and the mean of their
+    rank-biased overlap (``ir_graded.rbo``) is shown. The first measure has confidence sets for ranks
+    (``ir_graded.meta.ranks``, by ``test`` if it takes that test).
     Warnings of ``evaluate``, for example about missing topics of a run, are issued and shown on the page. The
     same input and options give the same page. The file is written as a whole or not at all.
 
@@ -67,7 +68,6 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         path: the HTML file to write; an existing file is replaced.
         baseline: name or path of the run to test the others against; None for no tests.
         confidence: confidence level, between 0 and 1.
-        n_resamples: number of bootstrap replicates, at least 1.
         n_samples: number of samples of the judgments for intervals from unjudged documents
             (``ir_graded.score_intervals``), shown beside the intervals over topics; 0 for none.
         depth: rank down to which unjudged documents get levels in these samples; by default the largest
@@ -105,7 +105,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         ...     print(place.read_text(encoding="utf-8")[:15])
         <!doctype html>
     """
-    options: dict[str, Any] = {"baseline": baseline, "confidence": confidence, "n_resamples": n_resamples}
+    options: dict[str, Any] = {"baseline": baseline, "confidence": confidence}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
     options |= {"weights": weights, "title": title, "queries": queries, "documents": documents}
     options |= {"duplicates": duplicates}
@@ -176,6 +176,7 @@ def render(contents: Contents) -> str:
             ranks_test=contents.ranks and TESTS[contents.ranks.test].name,
             board=list(_board(contents)),
             most_imputed=MOST_IMPUTED,
+            too_few=TOO_FEW,
             unjudged_at=depths.index(UNJUDGED_AT) if UNJUDGED_AT in depths else None,
             notes=[note(measure) for measure in contents.scores.measures],
             versions=versions(),
@@ -209,11 +210,10 @@ def _template(name: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """Mean of a run on the leaderboard with the ends of its interval, and the test against the baseline."""
+    """Mean of a run on the leaderboard with its interval in words, and the test against the baseline."""
 
     mean: float
-    low: float
-    high: float
+    ends: str
     difference: float | None = None
     p: str = ""
     #: 'better' or 'worse' if significant.
@@ -233,14 +233,15 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
         cells = []
         for at, measure in enumerate(found.measures):
             mean, low, high = (float(values[at, number]) for values in (found.mean, found.low, found.high))
+            ends = TOO_FEW if found.too_few[at, number] else f"{low:.3f} to {high:.3f}"
             row = tested.get((run, measure))
             if tests is None or detectable is None or row is None:
-                cells.append(Cell(mean, low, high))
+                cells.append(Cell(mean, ends))
                 continue
             difference, p = float(tests.difference[row]), p_text(float(tests.p_corrected[row]))
             verdict = ("better" if difference > 0 else "worse") if tests.significant[row] else ""
             words = f"p < 0{p[1:]}" if p.startswith("<") else f"p = {p}"
-            cells.append(Cell(mean, low, high, difference, words, verdict, float(detectable[row])))
+            cells.append(Cell(mean, ends, difference, words, verdict, float(detectable[row])))
         yield str(run), cells
 
 

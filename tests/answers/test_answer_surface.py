@@ -97,7 +97,7 @@ def test_statistics_tables_and_json(scores):
 @pytest.mark.slow
 def test_the_report_has_no_part_that_needs_qrels(scores, tmp_path):
     path = tmp_path / "r.html"
-    ir_graded.report(scores, path=path, baseline="poor", n_resamples=50, title="Answers")
+    ir_graded.report(scores, path=path, baseline="poor", title="Answers")
     page = path.read_text(encoding="utf-8")
     page = page[page.index("<body>") : page.index("<script")]
     for words in (
@@ -117,7 +117,7 @@ def test_the_report_has_no_part_that_needs_qrels(scores, tmp_path):
 def test_the_report_shows_what_limits_the_scores(tmp_path):
     with pytest.warns(ir_graded.CoverageWarning):
         scores = score_answers("NuggetScore", [*GOOD, *POOR[1:]])
-    ir_graded.report(scores, path=tmp_path / "r.html", n_resamples=50)
+    ir_graded.report(scores, path=tmp_path / "r.html")
     assert "lacks 1 of the 16 topics in the assignments" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 

@@ -35,7 +35,7 @@ ARGUMENTS = {
     "measures": "Q",
     "passages check": "spans.run --task focused",
     "demo": "",
-    "report": "{source} -B 20 --html page.html",
+    "report": "{source} --html page.html",
     "trec_eval": "{qrels} one.run cut.run",
 }
 _PARTS = {
@@ -159,7 +159,7 @@ _OF_COMMAND = {
         **_values("--strata 2:1,5:.5", depth=""),
     },
     "report": {
-        **_values("--baseline one | --n-resamples 30 | --title Heading | --queries queries.tsv"),
+        **_values("--baseline one | --title Heading | --queries queries.tsv"),
         **_values("--documents documents.tsv | --figures figures | --html other.html"),
         **_values("--n-samples 5", runs="one.run", measures="P@3"),
         **_values("--depth 2", runs="one.run", measures="P@3", more="--n-samples 5"),

@@ -43,7 +43,7 @@ def test_a_topic_may_hold_a_unicode_line_separator(run, tmp_path):
 
 
 def test_report_names_the_file_of_queries_in_its_command(run, tmp_path):
-    given = ("report", "qrels.csv", "first.json", "-m", "Q", "--html", "r.html", "-B", "20", "--quiet")
+    given = ("report", "qrels.csv", "first.json", "-m", "Q", "--html", "r.html", "--quiet")
     assert run(*given, "--query-ids", "ids.txt")[0] == 0
     assert "first.json --query-ids ids.txt" in (tmp_path / "r.html").read_text()
 

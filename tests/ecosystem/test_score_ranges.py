@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -123,3 +124,13 @@ def test_an_unknown_measure_without_a_range_is_rejected_with_advice():
         ir_graded.UnknownMeasureError, match=r"frame: .*'judge'.* ranges=\{'judge': \(0, 1\)\}"
     ):
         Scores.from_frame(judged())
+
+
+def test_reports_and_statistics_take_scores_of_users(tmp_path):
+    pytest.importorskip("jinja2")
+    scores = read()
+    ir_graded.report(scores, path=tmp_path / "page.html")
+    assert "too few topics" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    found = ir_graded.meta.confidence_intervals(scores)
+    assert found.low[0].tolist() == [1, 1]
+    assert np.isfinite(found.high).all()

@@ -260,7 +260,8 @@ def test_digits_are_chosen_by_measure():
 
 def test_intervals_are_those_of_confidence_intervals():
     scores = scored()
-    found = ir_graded.meta.confidence_intervals(scores, confidence=0.9, n_resamples=2000, rng=1)
+    options = {"method": "bootstrap", "n_resamples": 2000, "rng": 1}
+    found = ir_graded.meta.confidence_intervals(scores, confidence=0.9, **options)
     text = scores.to_latex(intervals=found, baseline="old", digits=3)
     for measure in range(2):
         for run in range(3):
@@ -269,7 +270,7 @@ def test_intervals_are_those_of_confidence_intervals():
     assert r"Brackets: 90\% confidence intervals (bootstrap of the topics, 2,000 replicates).}" in text
     default = scores.to_markdown(intervals=True)
     assert default == scores.to_markdown(intervals=ir_graded.meta.confidence_intervals(scores))
-    assert "95% confidence intervals (bootstrap of the topics, 1,000" in default
+    assert "95% confidence intervals (Student)." in default
     for wrong in (scores.select(runs=["same|x", "old", "new_a&b"]), scores.select(topics=range(19))):
         with pytest.raises(InputError, match="runs, measures or means differ"):
             wrong.to_latex(intervals=found)

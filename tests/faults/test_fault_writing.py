@@ -33,7 +33,7 @@ from ir_graded.cli.sources import write_figures
 
 pytestmark = pytest.mark.slow
 
-REPORT = command("report", "qrels.txt", "one.run", "two.run", "-m", "Q AP", "-B", "50", "--html", "page.html")
+REPORT = command("report", "qrels.txt", "one.run", "two.run", "-m", "Q AP", "--html", "page.html")
 OLD = "the old page"
 
 

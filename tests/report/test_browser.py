@@ -81,9 +81,7 @@ CONTRASTS = """
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     covid = ir_graded.sample()
-    ir_graded.report(
-        MEASURES, covid.qrels, covid.runs, folder / "covid.html", baseline="base.unipd.it", n_resamples=200
-    )
+    ir_graded.report(MEASURES, covid.qrels, covid.runs, folder / "covid.html", baseline="base.unipd.it")
     qrels = {topic: {"a": 2, "b": 1} for topic in ("10", "9", EVIL)}
     runs = {
         EVIL: {topic: {"a": 2.0} for topic in qrels},
@@ -92,7 +90,7 @@ def pages(tmp_path_factory):
         "partly": {"9": {"x": 2.0, "a": 1.0}},
     }
     with pytest.warns(ir_graded.CoverageWarning, match="Run 'partly' lacks 2 of the 3 topics"):
-        ir_graded.report(["Q", "AP"], qrels, runs, folder / "evil.html", baseline=OTHER, n_resamples=50)
+        ir_graded.report(["Q", "AP"], qrels, runs, folder / "evil.html", baseline=OTHER)
     return folder
 
 
@@ -311,7 +309,7 @@ def test_pairs_with_the_baseline_have_its_corrected_verdict(show, tmp_path, weig
     topics = covid.qrels["query_id"].unique()
     options = {"weights": {topic: 1 + at % 3 for at, topic in enumerate(topics)}} if weighted else {}
     place = tmp_path / "page.html"
-    ir_graded.report("nDCG@10", covid.qrels, covid.runs, place, baseline=baseline, n_resamples=50, **options)
+    ir_graded.report("nDCG@10", covid.qrels, covid.runs, place, baseline=baseline, **options)
     scores = ir_graded.evaluate("nDCG@10", covid.qrels, covid.runs)
     tests = ir_graded.meta.differences(scores, baseline, **options).to_frame()
     assert {"better", "worse", "inconclusive"} <= {*tests["verdict"]}
@@ -347,7 +345,7 @@ def test_runs_with_more_than_a_tenth_unjudged_are_counted(show, tmp_path):
             "none": [("1", 0), ("2", 0)],
         }.items()
     }
-    ir_graded.report("Q", qrels, runs, tmp_path / "page.html", n_resamples=9)
+    ir_graded.report("Q", qrels, runs, tmp_path / "page.html")
     text = show(tmp_path / "page.html").locator("#answers").inner_text()
     assert "more 15 %; 1 run above 10 %" in text
 
@@ -591,7 +589,7 @@ def test_a_hundred_runs_are_small_quick_and_print_on_twelve_pages(show, tmp_path
     runs = ranked_runs("round5.judged.tsv.xz")
     place = tmp_path / "page.html"
     measures = ["Q", "P+", "NCU", "nDCG@10", "AP", "RR", "P@10"]
-    ir_graded.report(measures, qrels, runs, place, baseline="BRPHJ_BM25", n_resamples=200)
+    ir_graded.report(measures, qrels, runs, place, baseline="BRPHJ_BM25")
     assert place.stat().st_size < 3_000_000
     page = show(place, 1300)
     rows = page.locator("#board tbody tr")

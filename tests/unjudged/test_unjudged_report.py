@@ -14,7 +14,7 @@ def page_of(tmp_path, **options):
     covid = covid_sample()
     runs = dict(list(covid.runs.items())[:3])
     path = tmp_path / "report.html"
-    ir_graded.report(MEASURES, covid.qrels, runs, path, n_resamples=50, **options)
+    ir_graded.report(MEASURES, covid.qrels, runs, path, **options)
     return path.read_text(encoding="utf-8"), covid.qrels, runs
 
 
@@ -24,7 +24,7 @@ def test_both_intervals_are_shown_separately(tmp_path):
     page, qrels, runs = page_of(tmp_path, n_samples=30, depth=10, rng=2)
     found = ir_graded.score_intervals(MEASURES, qrels, runs, n_samples=30, depth=10, rng=2)
     scores = ir_graded.evaluate(MEASURES, qrels, runs)
-    topics = ir_graded.meta.confidence_intervals(scores, n_resamples=50, rng=2)
+    topics = ir_graded.meta.confidence_intervals(scores)
     section = page[page.index('id="doubts-caption"') :]
     for at, name in enumerate(runs):
         row = section[section.index(name) :]

@@ -210,7 +210,8 @@ class ScoreIntervals(Result):
 
         mean, low, high = self.overall
         names, runs, topics = tuple(self.scores.names), self.scores.runs, len(self.scores.query_ids)
-        found = ConfidenceIntervals(names, runs, mean, low, high, self.confidence, self.n_samples, topics)
+        ends = (names, runs, mean, low, high, self.confidence, "samples", self.n_samples, topics)
+        found = ConfidenceIntervals(*ends, too_few=np.zeros(mean.shape, dtype=np.bool_))
         return leaderboard(found, measure, ax)
 
 

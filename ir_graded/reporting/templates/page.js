@@ -249,10 +249,13 @@
     ties: "By how much the order of documents with equal scores can change the mean by the chosen measure",
     rbo: "Rank-biased overlap of the documents with those of the baseline",
   };
+  // Intervals wider than half the range of the measure have no ends.
+  const endOf = (ends, m, run) => ends[m][run] ?? D.mean[m][run];
+  const endsText = (m, run, between) => (known(D.low[m][run]) ? fixed(D.low[m][run]) + between + fixed(D.high[m][run]) : "too few topics");
   // Axes leave out the tail of weak runs: they begin at the 20th percentile of the lower ends.
   const axes = all(M).map((m) => {
-    const low = quantile(D.low[m], R > 10 ? 0.2 : 0);
-    const high = Math.max(...D.high[m]);
+    const low = quantile(all(R).map((run) => endOf(D.low, m, run)), R > 10 ? 0.2 : 0);
+    const high = Math.max(...all(R).map((run) => endOf(D.high, m, run)));
     const pad = (high - low || 0.1) * 0.06;
     return [low - pad, high + pad];
   });
@@ -262,7 +265,7 @@
   function interval(m, run) {
     const sign = D.sign ? D.sign[m][run] : 0;
     const colour = sign > 0 ? "better" : sign < 0 ? "worse" : "";
-    const [low, middle, high] = [D.low, D.mean, D.high].map((of) => share(m, of[m][run]));
+    const [low, middle, high] = [D.low, D.mean, D.high].map((of) => share(m, endOf(of, m, run)));
     const base = D.sign && known(D.baseline) ? share(m, D.mean[m][D.baseline]) : -1;
     return el(
       "span", { class: `axis ${colour}`, "aria-hidden": "true" },
@@ -378,7 +381,7 @@
       const value = column.of(run);
       if (known(column.m)) {
         const m = column.m;
-        const lines = tipped(D.runs[run], `${D.measures[m]} ${fixed(value, 4)} [${fixed(D.low[m][run])}, ${fixed(D.high[m][run])}]`);
+        const lines = tipped(D.runs[run], `${D.measures[m]} ${fixed(value, 4)} [${endsText(m, run, ", ")}]`);
         return el("td", { class: m === S.m ? "measure chosen" : "measure", ...lines }, el("b", {}, fixed(value)), mark(m, run), interval(m, run));
       }
       if (column.key === "unjudged") {
@@ -414,7 +417,7 @@
     const head = ["measure", "mean", D.level, D.sign && "to baseline", D.sign && "p", D.detectable && "detects"].filter(Boolean);
     const lines = all(M).map((m) => el(
       "tr", {}, el("th", { scope: "row" }, D.measures[m]), el("td", {}, fixed(D.mean[m][run], 4)),
-      el("td", {}, `${fixed(D.low[m][run])} to ${fixed(D.high[m][run])}`),
+      el("td", {}, endsText(m, run, " to ")),
       D.sign && el("td", {}, run === D.baseline ? "" : signed(D.difference[m][run], 4)),
       D.sign && el("td", {}, run === D.baseline ? "" : D.p[m][run]),
       D.detectable && el("td", {}, run === D.baseline ? "" : fixed(D.detectable[m][run])),

@@ -51,7 +51,7 @@ def _command_line(out: Recorder) -> None:
     _called(out, *statistics, "--one-run-per-team", "teams.csv", "-o", "csv", "-p", "-1")
     matrices = ["--matrix", "one.csv", "--matrix", "two.csv.xz"]
     _called(out, "meta", *matrices, "-B", "100", "-o", "csv", "-p", "-1")
-    _called(out, "report", qrels, *runs, "-m", "Q AP", "--baseline", "b", "-B", "100", "--html", "page.html")
+    _called(out, "report", qrels, *runs, "-m", "Q AP", "--baseline", "b", "--html", "page.html")
     _page(out, "report", "command line", (out.folder / "page.html").read_text(encoding="utf-8"))
     _called(out, "demo")
     helps = ([one, "--help"] for one in ("evaluate", "explain", "meta", "report"))
@@ -115,11 +115,9 @@ def _report(out: Recorder) -> None:
     runs = sample_runs(5)
     first, second = [*runs][:2]
     _reported(out, "without a baseline", ["Q", "AP"], runs)
-    _reported(
-        out, "with a baseline", _MEASURES, runs, baseline=second, n_resamples=200, rng=3, confidence=0.9
-    )
-    _reported(out, "the best run as baseline", ["Q", "AP"], runs, baseline=first, n_resamples=50)
-    _reported(out, "one run", "P+@10", {first: runs[first]}, n_resamples=50)
+    _reported(out, "with a baseline", _MEASURES, runs, baseline=second, rng=3, confidence=0.9)
+    _reported(out, "the best run as baseline", ["Q", "AP"], runs, baseline=first)
+    _reported(out, "one run", "P+@10", {first: runs[first]})
 
 
 def _reported(out: Recorder, where: str, measures: Any, runs: Any, **options: Any) -> None:
