@@ -6,10 +6,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from collections_data import needs_shared_data
 from helpers import covid_sample
 from scipy import stats
 
 import ir_graded
+from benchmarks import mean_coverage
 from ir_graded import Scores
 from ir_graded.errors import InputError
 from ir_graded.meta import confidence_intervals, replicates
@@ -244,3 +246,26 @@ def test_wide_intervals_are_not_printed_but_stay_in_the_frame():
     assert "| a | **0.62** [too few topics] |" in text
     assert f"| b | 0.50 [{found.low[0, 1]:.2f}, {found.high[0, 1]:.2f}] |" in text
     assert found.to_frame().loc["a", ("judge", "high")] == found.high[0, 0] == 1
+
+
+#: Coverage and width in the specification, by scores and topics.
+SPECIFIED = {
+    ("RR, round 5", 5): (0.99, 0.66),
+    ("RR, round 5", 10): (0.99, 0.49),
+    ("RR, round 5", 20): (0.99, 0.34),
+    ("Success .05", 20): (1.00, 0.24),
+    ("AP, round 5", 5): (0.93, 0.30),
+    ("nDCG@10, round 5", 5): (0.925, None),
+    ("nDCG@10, round 5", 10): (0.925, None),
+    ("nDCG@10, round 5", 20): (0.925, None),
+}
+
+
+@pytest.mark.slow
+@needs_shared_data
+@pytest.mark.parametrize(("scores", "topics"), SPECIFIED)
+def test_intervals_cover_the_mean_as_often_as_specified(scores, topics):
+    coverage, width = SPECIFIED[scores, topics]
+    found = mean_coverage.simulated(scores, topics, 300)
+    assert found[0] == pytest.approx(coverage, abs=0.02)
+    assert width is None or found[1] == pytest.approx(width, abs=0.04)
