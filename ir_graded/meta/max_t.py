@@ -134,18 +134,20 @@ def bootstrap_statistics(given: Comparisons) -> Statistics:
         centred.append(np.where(error[:, np.newaxis] == 0, 0.0, z - mean[:, np.newaxis]))
 
     def of(drawn: Sequence[Floats], out: Floats) -> Floats:
-        for z, (_, weights), of_part, counts in zip(centred, parts, rows, drawn, strict=True):
-            total = weights @ counts
-            share = weights[:, np.newaxis] / total
-            mean = z @ (counts * share)
+        for all_z, (_, weights), of_part, counts in zip(centred, parts, rows, drawn, strict=True):
+            share = weights[:, np.newaxis] / (weights @ counts)
+            of_mean = counts * share
             with np.errstate(divide="ignore", invalid="ignore"):
-                # A replicate that draws one topic only has no error.
-                of_topic = np.where(counts > 0, counts * share**2 / (1 - share), 0.0)
-                squares = z**2 @ of_topic
-                error = squares - 2 * mean * (z @ of_topic) + mean**2 * of_topic.sum(axis=0)
+                # The share of a topic that is not drawn may be 1.
+                of_topic = np.where(counts > 0, of_mean * share / (1 - share), 0.0)
+            total, group = of_topic.sum(axis=0), max(1, _GROUP // counts.shape[1])
+            for start in range(0, len(all_z), group):
+                z = all_z[start : start + group]
+                mean, squares = z @ of_mean, z**2 @ of_topic
+                error = squares - 2 * mean * (z @ of_topic) + mean**2 * total
                 mean[np.abs(mean) <= TOLERANCE * np.abs(z).max(axis=1, initial=0.0)[:, np.newaxis]] = 0.0
                 error[error <= TOLERANCE * squares] = 0.0
-                out[of_part] = studentised(mean, np.sqrt(error))
+                out[of_part[start : start + group]] = studentised(mean, np.sqrt(error))
         return out
 
     finite = np.where(np.isinf(observed), 0.0, observed)
