@@ -176,6 +176,7 @@ def ranks(source: Source, measure: str | None, output: str, places: int, **chose
     found = statistics_of.ranks(source.scores, measure, **chosen)
     table = found.to_frame().astype({"tied_first": int})
     show(frame_text(table.set_index("run"), ["run"], output, places))
+    show_note(" ".join(found.notes), output)
     source.write_figures(lambda: {"ranks": found.plot()})
 
 

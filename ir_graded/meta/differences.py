@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,11 +15,11 @@ import numpy.typing as npt
 from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
-from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError
+from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError, short_repr
 
 from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
 from .matrix import DECIMALS, all_matrices, arithmetic, pairs_of
-from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised
+from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised, trimmed
 from .options import (
     ALL_TOPICS,
     Seed,
@@ -279,6 +279,11 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     (``2^(n-1)`` for n topics), each is used once, and p is exact. Step-down max-t compares each T, in
     descending order, with the largest T* of a replicate among the pairs that are left.
 
+    The bootstrap draws topics of ``z - mean`` with replacement and compares ``t = mean / se``. A pair that
+    rests on few topics would decide for all pairs of its family, so max-t leaves it out: it keeps its p, and
+    its corrected p is 1. These are pairs where fewer than 8 topics differ, or where more than 5% of the
+    ``|t*|`` exceed 1.25 times the 97.5% quantile of Student's t with the degrees of freedom below.
+
     The difference has Student's interval with ``se^2 = sum h^2 (z - mean)^2 / (1 - h)``, ``h = w / sum w``,
     and ``1 / sum h^2 - 1`` degrees of freedom. The verdict is the first that holds: *worse* (the loss is
     larger than the tolerance, and the corrected p of a loss is below alpha), *better* (the corrected p of a
@@ -379,6 +384,12 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     below = is_below(means[part, measure, run], floor)
     verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
     inside = members[part]
+
+    def named(at: int) -> str:
+        of_measure = f" by {[*matrices][measure[at]]}" if len(matrices) > 1 else ""
+        of_slice = f" on {[*parts][part[at]]!r}" if part[at] else ""
+        return pair_text(first.runs[run[at]], first.runs[against[at]]) + of_measure + of_slice
+
     return Differences(
         slice=_named(parts, part),
         topics=np.count_nonzero(inside, axis=1),
@@ -409,7 +420,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         exact=TESTS[test].signs and enumerates(of_topic.size, replicates),
         untestable=untestable,
         minimum=floor,
-        notes=notes,
+        notes=notes + note_on_trimmed(answers.trimmed, named),
     )
 
 
@@ -424,6 +435,7 @@ class _Answers:
         gain: corrected p of a gain.
         above: p of "the mean is above -tolerance", alone.
         below: p of "the mean is below the tolerance", alone.
+        trimmed: comparisons that max-t leaves out.
     """
 
     p: Floats
@@ -432,6 +444,7 @@ class _Answers:
     gain: Floats
     above: Floats
     below: Floats
+    trimmed: Bools
 
     @classmethod
     def of(  # noqa: PLR0913  # the question and how to answer it
@@ -447,10 +460,10 @@ class _Answers:
         rng: np.random.Generator,
     ) -> _Answers:
         sides = ("less", "greater") if alternative != "two-sided" else ("two-sided",)
-        asked = [(given, side, families) for side in sides]
+        asked = [(given, side, families if correction == "max-t" else ()) for side in sides]
         raised = given.shifted(tolerance) if tolerance else given
         asked += [(raised, "greater", ()), (given.shifted(-tolerance) if tolerance else given, "less", ())]
-        found = _p_values(asked, test, n_resamples, rng)
+        found, left_out = _p_values(asked, test, n_resamples, rng)
         corrected = {}
         for (_, side, _), (p, p_max_t) in zip(asked[: len(sides)], found, strict=False):
             corrected[side] = p_max_t if correction == "max-t" else _by_family(correction, p, families)
@@ -463,6 +476,7 @@ class _Answers:
             gain=corrected.get("greater", corrected[own]),
             above=found[-2][0],
             below=found[-1][0],
+            trimmed=left_out,
         )
 
     def verdicts(
@@ -478,6 +492,23 @@ class _Answers:
         return np.select(conditions, [*_OF_TESTS[:-1]], _OF_TESTS[-1])
 
 
+def pair_text(one: Hashable, other: Hashable) -> str:
+    """Return the names of two runs for a sentence."""
+    return f"{short_repr(one)} and {short_repr(other)}"
+
+
+def note_on_trimmed(trimmed: Bools, named: Callable[[int], str]) -> tuple[str, ...]:
+    """Return a sentence on the pairs that max-t leaves out, if any, with some of their names."""
+    places = np.flatnonzero(trimmed).tolist()
+    if not places:
+        return ()
+    more = f" and {len(places) - MOST_IDS:,} more" if len(places) > MOST_IDS else ""
+    return (
+        f"The bootstrap leaves {len(places):,} of {trimmed.size:,} pairs undecided (p_corrected = 1), "
+        f"because their differences depend on few topics: {', '.join(map(named, places[:MOST_IDS]))}{more}.",
+    )
+
+
 def _named(names: Iterable[Any], at: Ints) -> tuple[Any, ...]:
     """Return the names at some positions."""
     names = [*names]
@@ -489,22 +520,29 @@ def _p_values(
     test: str,
     n_resamples: int,
     rng: np.random.Generator,
-) -> list[tuple[Floats, Floats]]:
-    """Return single p-values and those corrected by max-t of each question, all from the same replicates."""
-    declared = TESTS[test]
+) -> tuple[list[tuple[Floats, Floats]], Bools]:
+    """Return single p-values and those corrected by max-t of each question, all from the same replicates.
+
+    Return also the comparisons of the first question that max-t leaves out, here in all questions.
+    """
+    declared, (asked_first, _, all_families) = TESTS[test], asked[0]
     if declared.statistics is None:
-        return [(p, p) for p in (_student_p(given, side) for given, side, _ in asked)]
-    replicates = declared.replicates(asked[0][0], n_resamples, rng)
-    problems: dict[int, tuple[Statistics, list[Tail]]] = {}
+        p_values = [student_p(given, side) for given, side, _ in asked]
+        return [(p, p) for p in p_values], np.zeros(len(asked_first.z), dtype=np.bool_)
+    replicates = declared.replicates(asked_first, n_resamples, rng)
+    problems: dict[int, tuple[Statistics, list[Tail]]] = {
+        key: (declared.statistics(given), [])
+        for key, given in {id(given): given for given, _, _ in asked}.items()
+    }
+    left_out = trimmed(problems[id(asked_first)][0], all_families, replicates)
     tails = []
     for given, side, families in asked:
-        if id(given) not in problems:
-            problems[id(given)] = (declared.statistics(given), [])
         statistics, of_problem = problems[id(given)]
-        of_problem.append(Tail(statistics, side, families))
+        of_problem.append(Tail(statistics, side, [family[~left_out[family]] for family in families]))
         tails.append(of_problem[-1])
     count([*problems.values()], replicates)
-    return [(tail.p(replicates.exact), tail.p_corrected(replicates.exact)) for tail in tails]
+    found = [(tail.p(replicates.exact), tail.p_corrected(replicates.exact)) for tail in tails]
+    return found, left_out
 
 
 def _student(given: Comparisons) -> tuple[Floats, Floats, Floats]:
@@ -517,7 +555,8 @@ def _student(given: Comparisons) -> tuple[Floats, Floats, Floats]:
     return mean, error, effective
 
 
-def _student_p(given: Comparisons, side: str) -> Floats:
+def student_p(given: Comparisons, side: str) -> Floats:
+    """Return p-values of Student's paired t tests."""
     mean, error, effective = _student(given)
     t = studentised(mean, error)
     stdtr = extra("scipy.special").stdtr

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ir_graded._utils.later import extra
 from ir_graded.core.segments import Bools, Floats, Ints
 
 from .matrix import DECIMALS
@@ -29,6 +30,9 @@ _LONG_ROW, _GROUP = 2**11, 2**15
 _SIGNS_OF_BYTE = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)
 #: Fewest topics that must differ for a bootstrap test: with fewer, replicates often draw none of them.
 FEWEST_DIFFERENT = 8
+#: Statistics of the bootstrap are heavy-tailed if more than this share exceeds this multiple of Student's
+#: quantile, with this tail at each end.
+_HEAVY_SHARE, _HEAVY_MULTIPLE, _HEAVY_TAIL = 0.05, 1.25, 0.025
 
 
 def enumerates(topics: int, n_resamples: float) -> bool:
@@ -78,12 +82,14 @@ class Statistics:
         correctable: whether a comparison is in its family, see ``FEWEST_DIFFERENT``.
         of: the statistics of a block of replicates, shape ``(comparisons, replicates)``, from what was drawn
             and an array to fill.
+        heavy: size beyond which few statistics of replicates may be, see ``trimmed``; None without a limit.
     """
 
     observed: Floats
     margin: Floats
     correctable: Bools
     of: Callable[[Any, Floats], Floats]
+    heavy: Floats | None = None
 
 
 def sums_with_signs(terms: Floats) -> Statistics:
@@ -127,10 +133,12 @@ def bootstrap_statistics(given: Comparisons) -> Statistics:
     slices = range(len(given.members))
     parts = [given.of_slice(at) for at in slices]
     rows = [np.flatnonzero(given.slice == at) for at in slices]
-    observed, centred = np.empty(len(given.z)), []
+    observed, heavy, centred = np.empty(len(given.z)), np.empty(len(given.z)), []
     for (z, weights), of_part in zip(parts, rows, strict=True):
-        mean, error, _ = mean_and_error(z, weights)
+        mean, error, effective = mean_and_error(z, weights)
         observed[of_part] = studentised(mean, error)
+        # The degrees of freedom of the t test, so that unequal weights alone do not make a tail heavy.
+        heavy[of_part] = -_HEAVY_MULTIPLE * extra("scipy.special").stdtrit(effective - 1, _HEAVY_TAIL)
         centred.append(np.where(error[:, np.newaxis] == 0, 0.0, z - mean[:, np.newaxis]))
 
     def of(drawn: Sequence[Floats], out: Floats) -> Floats:
@@ -151,9 +159,8 @@ def bootstrap_statistics(given: Comparisons) -> Statistics:
         return out
 
     finite = np.where(np.isinf(observed), 0.0, observed)
-    return Statistics(
-        observed, TOLERANCE * np.abs(finite), np.count_nonzero(given.z, axis=1) >= FEWEST_DIFFERENT, of
-    )
+    correctable = np.count_nonzero(given.z, axis=1) >= FEWEST_DIFFERENT
+    return Statistics(observed, TOLERANCE * np.abs(finite), correctable, of, heavy)
 
 
 @dataclass(frozen=True)
@@ -194,9 +201,14 @@ class Replicates:
     def of_topics(cls, given: Comparisons, n_resamples: int, rng: np.random.Generator) -> Replicates:
         """Return bootstrap samples of the topics of each slice, as counts."""
         streams = rng.spawn(len(given.members))
+        states = [stream.bit_generator.state for stream in streams]
         sizes = np.count_nonzero(given.members, axis=1).tolist()
 
-        def draw(_: int, size: int) -> list[Floats]:
+        def draw(start: int, size: int) -> list[Floats]:
+            if start == 0:
+                # Each pass over the replicates draws the same ones.
+                for stream, state in zip(streams, states, strict=True):
+                    stream.bit_generator.state = state
             return [topic_counts(stream, n, size) for stream, n in zip(streams, sizes, strict=True)]
 
         return cls(n_resamples, len(given.weights), False, draw)
@@ -334,3 +346,29 @@ def count(problems: Sequence[tuple[Statistics, Sequence[Any]]], replicates: Repl
             found = statistics.of(drawn, space[: math.prod(shape)].reshape(shape))
             for tail in tails:
                 tail.add(found, replicates.exact)
+
+
+class _Beyond:
+    """Counts of replicates whose statistics are larger than a limit, in either direction."""
+
+    def __init__(self, limit: Floats) -> None:
+        self._limit = limit[:, np.newaxis]
+        self.count: Ints = np.zeros(len(limit), dtype=np.int64)
+
+    def add(self, replicates: Floats, _: bool) -> None:
+        """Count the statistics of a block of replicates."""
+        for beyond in (replicates > self._limit, replicates < -self._limit):
+            self.count += np.count_nonzero(beyond, axis=1)
+
+
+def trimmed(statistics: Statistics, families: Sequence[Ints], replicates: Replicates) -> Bools:
+    """Return which comparisons leave their families, because their tails would decide for all others.
+
+    Statistics of replicates are centred, so a constant in the differences changes nothing. Families of one
+    stay, and all have the same size.
+    """
+    if statistics.heavy is None or max(map(len, families), default=0) < 2:  # noqa: PLR2004
+        return np.zeros(len(statistics.observed), dtype=np.bool_)
+    beyond = _Beyond(statistics.heavy)
+    count([(statistics, [beyond])], replicates)
+    return ~statistics.correctable | (beyond.count > _HEAVY_SHARE * replicates.n)

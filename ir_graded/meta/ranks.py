@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,11 +11,11 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 
-from .differences import check_possible
+from .differences import check_possible, note_on_trimmed, pair_text, student_p
 from .matrix import DECIMALS, best_first, matrices_by_measure, means_of, ranks_of, reference_name
-from .max_t import Comparisons, Statistics, Tail, count
+from .max_t import Comparisons, Replicates, Statistics, Tail, count, trimmed
 from .options import ALL_TOPICS, Seed, generator, statistic
-from .paired_tests import TESTS_OF_DIFFERENCES
+from .paired_tests import TESTS_OF_DIFFERENCES, holm
 from .replicates import one_blas_thread
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _N_RESAMPLES = 10_000
 #: Tests of means, as ranks are by means.
-TESTS = {name: TESTS_OF_DIFFERENCES[name] for name in ("randomisation", "bootstrap")}
+TESTS = {name: TESTS_OF_DIFFERENCES[name] for name in ("randomisation", "bootstrap", "t")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +42,8 @@ class Ranks(Result):
         simultaneous: whether the sets hold together for all runs.
         test: name of the test.
         alpha: significance level.
-        n_resamples: number of replicates.
+        n_resamples: number of replicates; 0 if none are drawn.
+        notes: sentences on what limits the tests.
     """
 
     measure: str
@@ -57,13 +58,14 @@ class Ranks(Result):
     test: str
     alpha: float
     n_resamples: int
+    notes: tuple[str, ...] = ()
 
     COLUMNS: ClassVar = ("run", "mean", "rank", "rank_low", "rank_high", "p_first", "tied_first")
 
     @property
     def tied_first(self) -> Bools:
-        """Whether a run may be the best one: p_first is at least alpha."""
-        return np.asarray(self.p_first >= self.alpha)
+        """Whether a run may be the best one: p_first is at least alpha, and rank_low is 1."""
+        return np.asarray((self.p_first >= self.alpha) & (self.rank_low == 1))
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot the ranks with their confidence sets into ``ax`` or a new figure."""
@@ -85,10 +87,12 @@ def ranks(
 ) -> Ranks:
     """Compute confidence sets for the ranks of runs by a measure, and the runs that are tied for first.
 
-    All pairs of runs are tested by :func:`differences`, two-sided with max-t. A run may have each rank from
-    ``1 + #{significantly better runs}`` to ``#runs - #{significantly worse runs}``. ``p_first`` of a run is
-    the p-value of the largest T of another run minus it. The runs with ``p_first >= alpha`` are tied for
-    first; they include the best run with probability 1 - alpha.
+    All pairs of runs are tested by :func:`differences`, two-sided with max-t (Holm with ``test='t'``). A run
+    may have each rank from ``1 + #{significantly better runs}`` to ``#runs - #{significantly worse runs}``.
+    ``p_first`` of a run is the p-value of the largest T of another run minus it; with ``test='t'``, it is the
+    smallest one-sided p of another run, times ``#runs - 1``. The runs with ``p_first >= alpha`` and
+    ``rank_low == 1`` are tied for first. This holds for each run alone: the best run is tied for first with
+    probability 1 - alpha. Of several equally good runs, some may not be.
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
@@ -125,36 +129,39 @@ def ranks(
     name = next(iter(matrices)) if measure is None else reference_name(measure, matrices, "measure")
     matrix = matrices[name]
     runs, topics = len(matrix.runs), len(matrix.topics)
-    replicates = int(n_resamples or _N_RESAMPLES)
+    declared = TESTS[test]
+    replicates = int(n_resamples or min(declared.n_resamples, _N_RESAMPLES))
     first, second = np.triu_indices(runs, 1)
-    check_possible(test, "max-t", "two-sided", alpha, replicates, {ALL_TOPICS: topics}, len(first))
+    sizes = {ALL_TOPICS: topics}
+    check_possible(test, declared.correction, "two-sided", alpha, replicates, sizes, len(first))
     values = matrix.values.T
     z = (values[first] - values[second]).round(DECIMALS)
     members = np.ones((1, topics), dtype=np.bool_)
     given = Comparisons(z, np.zeros(len(z), dtype=np.int64), members, np.ones(topics))
-    declared = TESTS[test]
-    # Both tests have statistics.
-    assert declared.statistics is not None  # noqa: S101  # for the type checker
-    statistics = declared.statistics(given)
     pairs = np.arange(len(z))
     number = np.zeros((runs, runs), dtype=np.int64)
     number[first, second] = number[second, first] = pairs
-    of_run = [np.delete(row, run) for run, row in enumerate(number)]
-    tail = Tail(statistics, "two-sided", [pairs] if simultaneous else of_run, alone=False)
-    best = _LargestRival(statistics, runs)
-    draws = declared.replicates(given, replicates, generator(rng))
+    families = [pairs] if simultaneous else [np.delete(row, run) for run, row in enumerate(number)]
     with one_blas_thread():
-        count([(statistics, [tail, best])], draws)
+        p_of_families, p_first, left_out = (
+            _by_student(given, families, runs)
+            if declared.statistics is None
+            else _by_replicates(
+                declared.statistics(given),
+                families,
+                runs,
+                declared.replicates(given, replicates, generator(rng)),
+            )
+        )
+    ahead, behind = np.where(z.sum(axis=1) > 0, (first, second), (second, first))
     better, worse = np.zeros(runs, dtype=np.int64), np.zeros(runs, dtype=np.int64)
-    for run, (rows, p) in enumerate(tail.p_of_families(draws.exact)):
+    for run, (rows, p) in enumerate(p_of_families):
         found = rows[p < alpha]
-        ahead = np.where(statistics.observed[found] > 0, first[found], second[found])
-        behind = first[found] + second[found] - ahead
         if simultaneous:
-            better += np.bincount(behind, minlength=runs)
-            worse += np.bincount(ahead, minlength=runs)
+            better += np.bincount(behind[found], minlength=runs)
+            worse += np.bincount(ahead[found], minlength=runs)
         else:
-            better[run], worse[run] = np.count_nonzero(behind == run), np.count_nonzero(ahead == run)
+            better[run], worse[run] = (np.count_nonzero(one[found] == run) for one in (behind, ahead))
     means = means_of(matrix)
     order = best_first(means, matrix.runs)
     return Ranks(
@@ -164,13 +171,38 @@ def ranks(
         rank=ranks_of(means)[order],
         rank_low=1 + better[order],
         rank_high=runs - worse[order],
-        p_first=best.p(draws.exact)[order],
+        p_first=p_first[order],
         topics=topics,
         simultaneous=bool(simultaneous),
         test=test,
         alpha=float(alpha),
         n_resamples=replicates,
+        notes=note_on_trimmed(
+            left_out, lambda at: pair_text(matrix.runs[first[at]], matrix.runs[second[at]])
+        ),
     )
+
+
+#: p-values of pairs by family, those of "no run has a higher mean", and the pairs that max-t leaves out.
+_Tested = tuple[list[tuple[Ints, Floats]], Floats, Bools]
+
+
+def _by_student(given: Comparisons, families: Sequence[Ints], runs: int) -> _Tested:
+    """Test all pairs of runs by Student's t and Holm's correction."""
+    p, smallest = student_p(given, "two-sided"), np.ones(runs)
+    for side, behind in zip(("less", "greater"), np.triu_indices(runs, 1), strict=True):
+        np.minimum.at(smallest, behind, student_p(given, side))
+    p_first = np.minimum(1.0, (runs - 1) * smallest)
+    return [(rows, holm(p[rows])) for rows in families], p_first, np.zeros(len(p), dtype=np.bool_)
+
+
+def _by_replicates(statistics: Statistics, families: Sequence[Ints], runs: int, draws: Replicates) -> _Tested:
+    """Test all pairs of runs by replicates and max-t."""
+    left_out = trimmed(statistics, families, draws)
+    tail = Tail(statistics, "two-sided", [rows[~left_out[rows]] for rows in families], alone=False)
+    best = _LargestRival(statistics, runs, left_out)
+    count([(statistics, [tail, best])], draws)
+    return tail.p_of_families(draws.exact), best.p(draws.exact), left_out
 
 
 class _LargestRival:
@@ -179,12 +211,14 @@ class _LargestRival:
     Args:
         statistics: those of the pairs in the order of ``np.triu_indices``.
         runs: number of runs.
+        left_out: pairs that are not tested.
     """
 
-    def __init__(self, statistics: Statistics, runs: int) -> None:
+    def __init__(self, statistics: Statistics, runs: int, left_out: Bools) -> None:
         self._runs = runs
-        self._untested = np.flatnonzero(~statistics.correctable)
-        observed = np.where(statistics.correctable, statistics.observed, 0.0)
+        self._untested = np.flatnonzero(left_out | ~statistics.correctable)
+        observed = statistics.observed.copy()
+        observed[self._untested] = 0.0
         self._least = self._largest(observed[:, np.newaxis]) - statistics.margin.max()
         self._count: Ints = np.zeros(runs, dtype=np.int64)
         self._replicates = 0
