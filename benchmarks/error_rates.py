@@ -1,8 +1,7 @@
 """Simulate error rates of tests, coverage of intervals and decisions of the gate.
 
 ``python benchmarks/error_rates.py`` prints the tables; ``--page docs/trust`` writes them beside the page
-there. ``--repetitions`` is 1,000 for the page. Real scores need the collections in ``../shared/data``;
-without them, only simulated scores are used.
+there. ``--repetitions`` is 1,000 for the page. Real scores are of the collections in ``../shared/data``.
 """
 
 import argparse
@@ -105,23 +104,74 @@ def rates(kind, test, correction, topics, repetitions):
     return [error_rate(MAKE[kind], topics, better, repetitions, **options) for better in (False, True)]
 
 
-def all_pairs(test, topics, repetitions, seed=0):
-    """Return the probability of a significant pair of the 34 runs of TREC Web 2013 by AP with equal means."""
-    scores, rng, false = web_2013(), np.random.default_rng(seed), 0
-    centred = scores - scores.mean(axis=0)
+def shifted(scores, _):
+    """Return scores whose means were shifted equal, and each run's group of equal runs."""
+    return scores - scores.mean(axis=0), np.zeros(scores.shape[1], dtype=int)
+
+
+def swapped(scores, size):
+    """Return scores whose means are equal in groups of runs with similar means, and the groups.
+
+    Two runs of a group exchange their scores on a topic until the means agree, so that zeros stay zeros.
+    """
+    made, rank = scores.copy(), np.argsort(np.argsort(-scores.mean(axis=0), kind="stable"))
+    for group in range(-(-len(rank) // size)):
+        runs = np.flatnonzero(rank // size == group)
+        while True:
+            order = runs[np.argsort(made[:, runs].sum(axis=0), kind="stable")]
+            low, high = order[0], order[-1]
+            z = made[:, high] - made[:, low]
+            # The sums differ by |z.sum() - 2 z| after an exchange.
+            topic = np.argmin(np.abs(z.sum() - 2 * z))
+            if abs(z.sum() - 2 * z[topic]) >= z.sum() - 1e-4:
+                break
+            made[topic, [low, high]] = made[topic, [high, low]]
+    return made, rank // size
+
+
+#: Populations of topics of all pairs of runs: how they are made of real scores, and the size of the groups.
+NULLS = {
+    "real means": (lambda scores, _: (scores, None), 0),
+    "groups of five equal, exchanged": (swapped, 5),
+    "all equal, exchanged": (swapped, 1000),
+    "all equal, shifted": (shifted, 0),
+}
+PAIR_TESTS = ("randomisation", "t", "bootstrap", "wilcoxon")
+
+
+def all_pairs(null, test, topics, repetitions, seed=0, scores=None):
+    """Return rates of all pairs of the 34 runs of TREC Web 2013 by AP, for topics drawn with replacement.
+
+    These are the probability of any false pair, which are those of equal runs, or claims with the wrong sign;
+    the share of false claims among all; and the share of the pairs that differ that are found.
+    """
+    make, size = NULLS[null]
+    population, group = make(web_2013() if scores is None else scores, size)
+    true, rng = population.mean(axis=0), np.random.default_rng(seed)
+    any_false = false = claims = found_true = pairs = 0
     for repetition in range(repetitions):
-        drawn = centred[rng.integers(0, len(centred), topics)]
-        options = {"test": test, "n_resamples": B if test == "randomisation" else 999, "rng": repetition}
-        false += meta.differences({"AP": drawn}, **options).significant.any()
-    return false / repetitions
+        drawn = population[rng.integers(0, len(population), topics)]
+        replicates = {} if test == "t" else {"n_resamples": B if test == "randomisation" else 999}
+        found = meta.differences({"AP": drawn + 1}, test=test, rng=repetition, **replicates)
+        run, other = np.array(found.run), np.array(found.baseline)
+        wrong = found.significant & (found.difference * (true[run] - true[other]) < 0)
+        differ = np.ones(len(run), dtype=bool)
+        if group is not None:
+            differ = group[run] != group[other]
+            wrong = wrong & differ | found.significant & ~differ
+        any_false, false = any_false + wrong.any(), false + wrong.sum()
+        claims += found.significant.sum()
+        found_true, pairs = found_true + (found.significant & ~wrong).sum(), pairs + differ.sum()
+    return any_false / repetitions, false / max(claims, 1), found_true / max(pairs, 1)
 
 
-def one_wilcoxon_test(topics, repetitions, seed=0):
+def one_test(test, topics, repetitions, seed=0):
     """Return the probability that one test of two real runs with equal means is significant."""
     rng, false = np.random.default_rng(seed), 0
+    replicates = {} if test == "t" else {"n_resamples": B}
     for repetition in range(repetitions):
         pair = means(rng, topics, False)[:, [0, rng.integers(1, RUNS)]]
-        found = meta.differences({"AP": pair}, 0, test="wilcoxon", n_resamples=B, rng=repetition)
+        found = meta.differences({"AP": pair}, 0, test=test, rng=repetition, **replicates)
         false += found.significant[0]
     return false / repetitions
 
@@ -168,53 +218,66 @@ def gate(topics, loss, repetitions, seed=0):
     return {verdict: count / repetitions for verdict, count in counts.items()}
 
 
-def tables(repetitions, real_scores):
-    """Return the tables of the page by file."""
-    errors = [
+def table_of_errors(repetitions):
+    rows = [
         ["scores", "test", "correction", *(f"{n} topics" for n in TOPICS), *(f"power, {n}" for n in TOPICS)]
     ]
     for kind, test, correction in EXPECTED:
-        if kind == "means" and not real_scores:
-            continue
         found = [rates(kind, test, correction, n, repetitions) for n in TOPICS]
         shares = [f"{equal[0]:.3f} / {better[0]:.3f}" for equal, better in found]
-        errors.append([kind, test, correction, *shares, *(f"{better[1]:.3f}" for _, better in found)])
-    made = {"error_rates.csv": errors}
-    if real_scores:
-        coverage = [["measure", "topics", "single", "simultaneous"]]
-        for measure in ("AP", "RR"):
-            for topics in (10, 20, 50):
-                shares = interval_coverage(measure, topics, repetitions)
-                coverage.append([measure, topics, *(f"{share:.3f}" for share in shares)])
-        decisions = [["topics", "true loss", "worse", "passes", "inconclusive"]]
-        for topics, loss in ((20, 0.05), (200, 0.05), (20, 0.02), (200, 0.02), (20, 0), (200, 0)):
-            found = gate(topics, loss, repetitions)
-            decisions.append([topics, loss, *(f"{share:.3f}" for share in found.values())])
-        hard = [["case", "topics", "probability of a false positive"]]
-        for test in ("randomisation", "bootstrap"):
-            for topics in (20, 50):
-                rate = all_pairs(test, topics, repetitions // 5)
-                hard.append([f"all pairs of 34 runs of TREC Web 2013, AP, {test}", topics, f"{rate:.3f}"])
-        for topics in (50, 250):
-            rate = one_wilcoxon_test(topics, 2 * repetitions)
-            hard.append(["one pair of runs of TREC-COVID, AP, wilcoxon", topics, f"{rate:.3f}"])
-        made |= {
-            "interval_coverage.csv": coverage,
-            "gate_decisions.csv": decisions,
-            "hard_cases.csv": hard,
-        }
-    return made
+        rows.append([kind, test, correction, *shares, *(f"{better[1]:.3f}" for _, better in found)])
+    return rows
+
+
+def table_of_coverage(repetitions):
+    rows = [["measure", "topics", "single", "simultaneous"]]
+    for measure in ("AP", "RR"):
+        for topics in (10, 20, 50):
+            shares = interval_coverage(measure, topics, repetitions)
+            rows.append([measure, topics, *(f"{share:.3f}" for share in shares)])
+    return rows
+
+
+def table_of_decisions(repetitions):
+    rows = [["topics", "true loss", "worse", "passes", "inconclusive"]]
+    for topics, loss in ((20, 0.05), (200, 0.05), (20, 0.02), (200, 0.02), (20, 0), (200, 0)):
+        found = gate(topics, loss, repetitions)
+        rows.append([topics, loss, *(f"{share:.3f}" for share in found.values())])
+    return rows
+
+
+def table_of_pairs(repetitions):
+    rows = [["pairs and means", "topics", *PAIR_TESTS]]
+    for null in NULLS:
+        for topics in (20, 50):
+            found = [all_pairs(null, test, topics, repetitions // 5) for test in PAIR_TESTS]
+            shown = [f"{rate:.3f}" + ("" if "all" in null else f" ({power:.2f})") for rate, _, power in found]
+            rows.append([f"561 pairs, {null}", topics, *shown])
+    for topics in (50, 250):
+        found = [one_test(test, topics, 2 * repetitions) for test in PAIR_TESTS]
+        rows.append(["1 pair, equal, shifted", topics, *(f"{rate:.3f}" for rate in found)])
+    return rows
+
+
+TABLES = {
+    "error_rates": table_of_errors,
+    "interval_coverage": table_of_coverage,
+    "gate_decisions": table_of_decisions,
+    "all_pairs": table_of_pairs,
+}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", choices=[*TABLES, []], help="tables to make; by default all")
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore", ir_graded.CoverageWarning)
-    for name, rows in tables(given.repetitions, ROOT.is_dir()).items():
+    for name in given.tables or TABLES:
+        rows = TABLES[name](given.repetitions)
         if given.page:
-            with (given.page / name).open("w", newline="") as file:
+            with (given.page / f"{name}.csv").open("w", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows(rows)
         for row in rows:
             print(*row, sep="\t", flush=True)
