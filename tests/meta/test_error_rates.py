@@ -41,6 +41,28 @@ def test_error_rates_are_those_of_the_specification(row, at):
         assert rate == pytest.approx(expected, abs=margin(max(expected, 0.02), REPETITIONS))
 
 
+#: Probability of any false claim about all pairs by the tests randomisation, t and bootstrap.
+OF_ALL_PAIRS = {
+    ("real means", 20): (0.007, 0, 0),
+    ("real means", 50): (0, 0, 0),
+    ("groups of five equal, exchanged", 20): (0.04, 0.01, 0),
+    ("groups of five equal, exchanged", 50): (0.05, 0.03, 0.01),
+    ("all equal, exchanged", 20): (0.155, 0.065, 0.003),
+    ("all equal, exchanged", 50): (0.12, 0.06, 0.035),
+    ("all equal, shifted", 20): (0.39, 0.285, 0.075),
+    ("all equal, shifted", 50): (0.185, 0.12, 0.075),
+}
+
+
+@needs_shared_data
+@pytest.mark.parametrize(("null", "topics"), OF_ALL_PAIRS)
+def test_claims_about_all_pairs_are_as_often_false_as_specified(null, topics):
+    for test, expected in zip(error_rates.PAIR_TESTS, OF_ALL_PAIRS[null, topics], strict=False):
+        rate, power = error_rates.all_pairs(null, test, topics, 25)
+        assert rate == pytest.approx(expected, abs=margin(max(expected, 0.02), 25, 300)), test
+        assert (power > 0) == ("all" not in null)
+
+
 @needs_shared_data
 @pytest.mark.parametrize(
     ("measure", "topics", "single", "together"),
