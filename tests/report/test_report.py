@@ -480,7 +480,7 @@ def test_ranks_use_the_test_of_the_report_if_they_can(tmp_path):
     covid = covid_sample()
     runs = dict([*covid.runs.items()][:6])
     baseline = next(iter(runs))
-    for test, of_ranks in (("bootstrap", "bootstrap"), ("t", "randomisation")):
+    for test, of_ranks in (("bootstrap", "bootstrap"), ("t", "t"), ("wilcoxon", "randomisation")):
         page = made(tmp_path, ["RR"], covid.qrels, runs, baseline=baseline, test=test)
         scores = ir_graded.evaluate("RR", covid.qrels, runs)
         found = ir_graded.meta.ranks(scores, test=of_ranks, rng=0)
