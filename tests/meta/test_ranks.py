@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -149,6 +150,18 @@ def test_rows_in_groups_are_counted_as_one_by_one(monkeypatch, alternative):
         found.append([tail.p(exact=False).tolist(), tail.p_corrected(exact=False).tolist()])
     assert found[0] == found[1]
     assert all(len({*p}) > 3 for p in found[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
+def test_statistics_of_many_pairs_fit_into_64_mib(test):
+    scores = np.random.default_rng(10).random((50, 70))
+    meta.ranks({"Q": scores[:, :3]}, test=test, n_resamples=100)  # imports
+    tracemalloc.start()
+    meta.ranks({"Q": scores}, test=test, n_resamples=2500)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 32 < peak / 2**20 < 64
 
 
 @pytest.mark.parametrize("simultaneous", [True, False])
