@@ -84,14 +84,14 @@ def error_rate(make, topics, better, repetitions, seed=0, **options):
 
 
 #: Rows: scores, test, correction, and figures of the specification, section 7.2, with n = 10, 30, 50 topics:
-#: first with equal runs, then with nine better ones.
+#: first with equal runs, then with nine better ones. The row of the bootstrap is that of the page.
 EXPECTED = {
     ("AP-like", "randomisation", "max-t"): ((0.051, 0.027), (0.047, 0.032), (0.053, 0.037)),
     ("RR-like", "randomisation", "max-t"): ((0.049, 0.036), (0.045, 0.043), (0.053, 0.038)),
     ("AP-like", "randomisation", "holm"): ((0.029, 0.015), (0.036, 0.025), (0.038, 0.022)),
     ("means", "randomisation", "max-t"): ((0.085, 0.045), (0.079, 0.048), (0.055, 0.052)),
     ("means", "t", "holm"): ((0.072, 0.040), (0.060, 0.039), (0.044, 0.038)),
-    ("means", "bootstrap", "max-t"): ((0.015, 0.006), (0.041, 0.033), (0.040, 0.040)),
+    ("means", "bootstrap", "max-t"): ((0.038, 0.030), (0.048, 0.036), (0.050, 0.049)),
 }
 MAKE = {"AP-like": ap_like, "RR-like": rr_like, "means": means}
 TOPICS = (10, 30, 50)
