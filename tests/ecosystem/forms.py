@@ -341,7 +341,8 @@ def dataset_id(kind, rows, folder):
     from ir_datasets.util import LocalDownload
 
     place = LocalDownload(path(kind, rows, folder))
-    made = Dataset(TrecQrels(place, {}) if kind == "qrels" else TrecScoredDocs(place))
+    levels = {0: "not", 1: "partly", 2: "fully"}
+    made = Dataset(TrecQrels(place, levels) if kind == "qrels" else TrecScoredDocs(place))
     name = f"ir-graded-tests/{next(_numbers)}"
     ir_datasets.registry.register(name, made)
     return name

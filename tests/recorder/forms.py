@@ -1,4 +1,4 @@
-"""Qrels and run in every form that the package reads."""
+"""Qrels and run in every form that the package reads, as the tests of all forms make them."""
 
 from __future__ import annotations
 
@@ -7,220 +7,112 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import ir_datasets
-import ir_measures
+import helpers
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import zstandard
-from ir_datasets.datasets.base import Dataset
-from ir_datasets.formats import GenericScoredDoc, TrecQrel, TrecQrels, TrecScoredDocs
-from ir_datasets.util import LocalDownload
+from ecosystem import forms
 from packed import gzipped
-
-from .draws import Draw
 
 #: A function that makes a form from 'qrels' or 'run', a pandas frame with ir_measures' columns, and a folder.
 Maker = Callable[[str, pd.DataFrame, Path], Any]
 
-VALUE = {"qrels": "relevance", "run": "score"}
-IDS = ["query_id", "doc_id"]
-
 
 def frame(kind: str, nested: dict[str, dict[str, float]]) -> pd.DataFrame:
     """Return a dict of dicts as a frame."""
-    rows = [(topic, doc, value) for topic, docs in nested.items() for doc, value in docs.items()]
-    return pd.DataFrame(rows, columns=[*IDS, VALUE[kind]])
+    return helpers.frame(kind, helpers.rows_of(nested))
 
 
-def dicts(kind: str, data: pd.DataFrame, folder: Path) -> dict[str, dict[str, float]]:  # noqa: ARG001
-    """A dict of dicts."""
-    nested: dict[str, dict[str, float]] = {}
-    for topic, doc, value in zip(*(data[name].tolist() for name in [*IDS, VALUE[kind]]), strict=True):
-        nested.setdefault(topic, {})[doc] = value
-    return nested
+def _of(make: Callable[..., Any]) -> Maker:
+    """Make a form from a frame in place of rows."""
+    return lambda kind, data, folder: make(kind, [*data.itertuples(index=False, name=None)], folder)
 
 
-def _pandas(ids: Any = None, values: Any = None) -> Maker:
-    def make(kind: str, data: pd.DataFrame, folder: Path) -> pd.DataFrame:  # noqa: ARG001
-        types = {} if ids is None else dict.fromkeys(IDS, ids)
-        return data.astype(types | ({} if values is None else {VALUE[kind]: values}))
-
-    return make
+def _file(pack: Callable[[bytes], bytes]) -> Maker:
+    """A file in TREC format, of which all levels and scores are read back unchanged."""
+    return _of(forms.written(lambda kind, rows: pack(helpers.trec_lines(kind, rows).encode()), "{}.txt"))
 
 
-def _in_disorder(kind: str, data: pd.DataFrame, folder: Path) -> pd.DataFrame:  # noqa: ARG001
-    """Shuffle the rows, and add further columns and an index that is not unique."""
-    shuffled = data.iloc[Draw(7).shuffled(range(len(data)))]
-    shuffled = shuffled[[VALUE[kind], "doc_id", "query_id"]].assign(rank=-1, text="any")
-    return shuffled.set_axis(pd.Index([5, 5, 3] * len(data))[: len(data)])
-
-
-def _polars(**types: Any) -> Maker:
-    return lambda kind, data, folder: pl.from_pandas(data).cast(types)  # noqa: ARG005
-
-
-def _arrow(kind: str, data: pd.DataFrame, folder: Path) -> pa.Table:  # noqa: ARG001
-    return pa.Table.from_pandas(data, preserve_index=False)
-
-
-def _arrow_in_chunks(kind: str, data: pd.DataFrame, folder: Path) -> pa.Table:
-    table = _arrow(kind, data, folder)
-    parts = [table.slice(start, 1000) for start in range(0, len(table), 1000)]
-    joined = pa.concat_tables(parts)
-    for at, name in enumerate(IDS):
-        joined = joined.set_column(at, name, joined[name].dictionary_encode())
-    return joined
-
-
-def _arrow_reader(kind: str, data: pd.DataFrame, folder: Path) -> pa.RecordBatchReader:
-    return _arrow(kind, data, folder).to_reader(max_chunksize=1000)
-
-
-def _tuples(kind: str, data: pd.DataFrame, folder: Path) -> list[Any]:  # noqa: ARG001
-    of = {"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind]
-    return [of(*row) for row in data.itertuples(index=False)]
-
-
-def _tuples_of_datasets(kind: str, data: pd.DataFrame, folder: Path) -> list[Any]:  # noqa: ARG001
-    rows = data.itertuples(index=False)
-    return [GenericScoredDoc(*row) if kind == "run" else TrecQrel(*row, "0") for row in rows]
-
-
-def _generator(kind: str, data: pd.DataFrame, folder: Path) -> Any:
-    return (row for row in _tuples(kind, data, folder))
-
-
-def _itertuples(kind: str, data: pd.DataFrame, folder: Path) -> Any:  # noqa: ARG001
-    return data.itertuples()
-
-
-def lines(kind: str, data: pd.DataFrame, separator: str = " ") -> str:
-    """Return the text of qrels or of a run in TREC format."""
-    rows = data.itertuples(index=False)
-    if kind == "qrels":
-        fields = ((topic, "0", doc, f"{level}") for topic, doc, level in rows)
-    else:
-        fields = ((topic, "Q0", doc, "0", repr(float(score)), "tag") for topic, doc, score in rows)
-    return "".join(separator.join(line) + "\n" for line in fields)
-
-
-def _aligned(text: str) -> str:
+def _aligned(text: bytes) -> bytes:
     """Return fields in aligned columns, with leading blanks and blank last lines."""
-    fields = map(str.split, text.splitlines())
-    return "".join(f"  {''.join(f'{field:<22}' for field in line)}\n" for line in fields) + "\n\n"
+    fields = map(bytes.split, text.splitlines())
+    return b"".join(b"  %s\n" % b"".join(b"%-22s" % field for field in line) for line in fields) + b"\n\n"
 
 
-def _file(name: str, change: Callable[[str], str | bytes]) -> Maker:
-    def make(kind: str, data: pd.DataFrame, folder: Path) -> Path:
-        content = change(lines(kind, data))
-        place = folder / f"{kind}.{name}"
-        place.write_bytes(content.encode() if isinstance(content, str) else content)
-        return place
-
-    return make
+def _tabs(text: bytes) -> bytes:
+    return text.replace(b" ", b"\t")
 
 
-def _name_of_file(kind: str, data: pd.DataFrame, folder: Path) -> str:
-    return str(_file("named", str)(kind, data, folder))
+def _ntcir(kind: str, rows: list[Any], folder: Path) -> Path:
+    """Qrels in NTCIR format; runs are in TREC format."""
+    return (forms.path if kind == "run" else forms.lines("{} {} L{}"))(kind, rows, folder)
 
 
-def _ntcir(kind: str, data: pd.DataFrame, folder: Path) -> Path:
-    """Return the text of qrels in NTCIR format; runs are in TREC format."""
-    if kind == "run":
-        return _file("ntcir", str)(kind, data, folder)
-    place = folder / "qrels.ntcir"
-    rows = data.itertuples(index=False)
-    place.write_text("".join(f"{topic} {doc} L{level}\n" for topic, doc, level in rows))
-    return place
+dicts = _of(forms.dicts)
 
-
-def _parquet(kind: str, data: pd.DataFrame, folder: Path) -> Path:
-    place = folder / f"{kind}.parquet"
-    pl.from_pandas(data).write_parquet(place)
-    return place
-
-
-def _dataset(kind: str, data: pd.DataFrame, folder: Path) -> Any:
-    place = LocalDownload(_file("dataset", str)(kind, data, folder))
-    if kind == "run":
-        return Dataset(TrecScoredDocs(place))
-    return Dataset(TrecQrels(place, {0: "not", 1: "partly", 2: "fully"}))
-
-
-def _dataset_id(kind: str, data: pd.DataFrame, folder: Path) -> str:
-    name = f"ir-graded-recorder/{folder.name}-{kind}"
-    if name not in ir_datasets.registry:
-        ir_datasets.registry.register(name, _dataset(kind, data, folder))
-    return name
-
-
-def _tabs(text: str) -> str:
-    return text.replace(" ", "\t")
-
-
-#: Files. All levels and scores in TREC format are read back unchanged.
 FILES: dict[str, Maker] = {
-    "file": _file("txt", str),
-    "name of a file": _name_of_file,
-    "file with tabs": _file("tabs", _tabs),
-    "file with CRLF": _file("crlf", lambda text: text.replace("\n", "\r\n")),
-    "file in columns": _file("aligned", _aligned),
-    "file with a byte order mark": _file("bom", lambda text: "\ufeff" + text),
-    "gzip": _file("gz", lambda text: gzipped(text.encode(), 1)),
-    "gzip with tabs": _file("tabs.gz", lambda text: gzipped(_tabs(text).encode(), 1)),
-    "zstandard": _file("zst", lambda text: zstandard.compress(text.encode())),
-    "xz": _file("xz", lambda text: lzma.compress(text.encode(), preset=0)),
-    "NTCIR": _ntcir,
-    "Parquet": _parquet,
+    "file": _file(bytes),
+    "name of a file": _of(forms.FORMS["name of a file"].make),
+    "file with tabs": _file(_tabs),
+    "file with CRLF": _file(lambda text: text.replace(b"\n", b"\r\n")),
+    "file in columns": _file(_aligned),
+    "file with a byte order mark": _file(b"\xef\xbb\xbf".__add__),
+    "gzip": _file(gzipped),
+    "gzip with tabs": _file(lambda text: gzipped(_tabs(text))),
+    "zstandard": _file(zstandard.compress),
+    "xz": _file(lzma.compress),
+    "NTCIR": _of(_ntcir),
+    "Parquet": _of(forms.FORMS["Parquet"].make),
+}
+
+_WHOLE = ("int64", "int32", "Int64", "object", "category")
+_TEXTS = ("object", "str", "string[python]", "string[pyarrow]", "category")
+_VALUES = {
+    "float32": "float32",
+    "Float64": "Float64",
+    "Arrow": pd.ArrowDtype(pa.float64()),
+    "object": "object",
 }
 
 #: Forms that ir_measures reads too.
 COMMON: dict[str, Maker] = {
     "dicts": dicts,
-    "named tuples": _tuples,
-    "named tuples of ir_datasets": _tuples_of_datasets,
-    "generator": _generator,
-    "itertuples": _itertuples,
-    "pandas": _pandas(),
-    "pandas in disorder": _in_disorder,
-    "pandas object": _pandas("object"),
-    "pandas str": _pandas("str"),
-    "pandas string[python]": _pandas("string[python]"),
-    "pandas string[pyarrow]": _pandas("string[pyarrow]"),
-    "pandas Arrow string": _pandas(pd.ArrowDtype(pa.string())),
-    "pandas Arrow large_string": _pandas(pd.ArrowDtype(pa.large_string())),
-    "pandas category": _pandas("category"),
-    "pandas float32 values": _pandas(values="float32"),
-    "pandas Float64 values": _pandas(values="Float64"),
-    "pandas Arrow values": _pandas(values=pd.ArrowDtype(pa.float64())),
-    "pandas object values": _pandas(values="object"),
+    "named tuples": _of(forms.tuples),
+    "named tuples of ir_datasets": _of(forms.datasets_tuples),
+    "generator": _of(forms.generator),
+    "itertuples": _of(lambda *given: forms.pandas()(*given).itertuples()),
+    "pandas": _of(forms.pandas()),
+    "pandas in disorder": _of(forms.pandas_in_disorder),
+    **{f"pandas {name}": _of(forms.pandas(name)) for name in _TEXTS},
+    "pandas Arrow string": _of(forms.pandas(pd.ArrowDtype(pa.string()))),
+    "pandas Arrow large_string": _of(forms.pandas(pd.ArrowDtype(pa.large_string()))),
+    **{f"pandas {name} values": _of(forms.pandas(values=dtype)) for name, dtype in _VALUES.items()},
 }
 
 #: Every form.
 ALL: dict[str, Maker] = {
     **COMMON,
-    "polars": _polars(),
-    "polars categorical": _polars(query_id=pl.Categorical, doc_id=pl.Categorical),
-    "Arrow": _arrow,
-    "Arrow in chunks": _arrow_in_chunks,
-    "Arrow reader": _arrow_reader,
+    "polars": _of(forms.polars()),
+    "polars categorical": _of(forms.polars(query_id=pl.Categorical, doc_id=pl.Categorical)),
+    "Arrow": _of(forms.arrow),
+    "Arrow in chunks": _of(forms.arrow_in_chunks),
+    "Arrow reader": _of(forms.FORMS["arrow reader"].make),
     **FILES,
-    "dataset": _dataset,
-    "dataset id": _dataset_id,
+    "dataset": _of(forms.dataset),
+    "dataset id": _of(forms.dataset_id),
 }
 
 #: Forms with integer ids; the frame holds them as ints.
 WHOLE: dict[str, Maker] = {
     "dicts": dicts,
-    "named tuples": _tuples,
-    "pandas int64": _pandas("int64"),
-    "pandas int32": _pandas("int32"),
-    "pandas Int64": _pandas("Int64"),
-    "pandas Arrow int64": _pandas(pd.ArrowDtype(pa.int64())),
-    "pandas object": _pandas("object"),
-    "pandas category": _pandas("category"),
-    "polars": _polars(),
-    "polars UInt16": _polars(query_id=pl.UInt16, doc_id=pl.UInt16),
-    "Arrow": _arrow,
+    "named tuples": _of(forms.tuples),
+    **{
+        f"pandas {name}": _of(forms.pandas(name))
+        for name in ("int64", "int32", "Int64", "object", "category")
+    },
+    "pandas Arrow int64": _of(forms.pandas(pd.ArrowDtype(pa.int64()))),
+    "polars": _of(forms.polars()),
+    "polars UInt16": _of(forms.polars(query_id=pl.UInt16, doc_id=pl.UInt16)),
+    "Arrow": _of(forms.arrow),
 }
