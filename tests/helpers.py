@@ -78,6 +78,21 @@ def trec_lines(kind, rows):
     return "".join(line.format(*row) for row in rows)
 
 
+#: Forms of a pandas frame that keep the names of its columns; the path is that of a file to write.
+TABLES = {
+    "pandas": lambda table, _: table,
+    "polars": lambda table, _: pl.from_pandas(table),
+    "arrow": lambda table, _: pa.Table.from_pandas(table, preserve_index=False),
+    "records": lambda table, _: table.to_dict("records"),
+    "tuples": lambda table, _: [*table.itertuples(index=False, name="Row")],
+    "iterator": lambda table, _: table.itertuples(index=False, name="Row"),
+    "parquet": lambda table, path: table.to_parquet(path) or path,
+    "csv": lambda table, path: table.to_csv(path, index=False) or path,
+    "tsv": lambda table, path: table.to_csv(path, sep="\t", index=False) or path,
+    "JSON Lines": lambda table, path: table.to_json(path, orient="records", lines=True) or path,
+}
+
+
 @cache
 def covid_sample():
     """Return the bundled sample, read once; tests must not change it."""

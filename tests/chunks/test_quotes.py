@@ -1,13 +1,13 @@
 """Quotes found in texts, against example G and the reference; tokens of rows and of chunks."""
 
 import random
-from collections import namedtuple
 from types import SimpleNamespace
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers import TABLES
 from hypothesis import given, strategies as st
 from reference import quotes as reference
 
@@ -422,16 +422,9 @@ def test_tokens_are_counted_per_row():
     assert named["words"].tolist() == [2, 3, 3] * 2
 
 
-@pytest.mark.parametrize("form", ["polars", "arrow", "tuples", "file"])
+@pytest.mark.parametrize("form", TABLES)
 def test_tokens_of_every_form_of_run(form, tmp_path):
-    row = namedtuple("row", RUN.columns)
-    run = {
-        "polars": lambda: pl.from_pandas(RUN),
-        "arrow": lambda: pa.Table.from_pandas(RUN),
-        "tuples": lambda: (row(*values) for values in RUN.itertuples(index=False)),
-        "file": lambda: RUN.to_csv(tmp_path / "run.csv", index=False) or tmp_path / "run.csv",
-    }[form]()
-    result = passages.with_tokens(run, TEXTS, words)
+    result = passages.with_tokens(TABLES[form](RUN, tmp_path / "run"), TEXTS, words)
     assert [*result.columns] == [*RUN.columns, "tokens"]
     assert result["tokens"].tolist() == [2, 3, 3]
 

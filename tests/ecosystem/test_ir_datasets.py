@@ -9,9 +9,9 @@ import zipfile
 import ir_datasets
 import ir_measures
 import pandas as pd
-import polars as pl
 import pytest
 import requests
+from helpers import TABLES
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.formats import BaseQrels, TrecQrels, TrecScoredDocs, TsvQueries
 from ir_datasets.formats.trec import TrecPrels
@@ -20,7 +20,7 @@ from ir_measures import AP, nDCG
 
 import ir_graded
 from ecosystem import forms
-from ir_graded import InputError, SampledJudgmentsWarning
+from ir_graded import InputError, SampledJudgmentsWarning, evaluate
 
 QRELS, RUN = forms.dicts("qrels", forms.QRELS), forms.dicts("run", forms.RUN)
 MEASURES = ["Q", "P-measure@1000", "nERR@3", AP, nDCG @ 10]
@@ -69,7 +69,7 @@ def without_qrels(register, tmp_path):
 
 
 def scored(qrels):
-    return ir_graded.evaluate("Q", qrels, RUN)
+    return evaluate("Q", qrels, RUN)
 
 
 def results(qrels, run):
@@ -86,7 +86,7 @@ def test_iterators_of_a_dataset_are_scored(whole):
 def test_a_dataset_made_from_files_is_scored(tmp_path):
     made = ir_datasets.create_dataset(qrels_trec=str(forms.path("qrels", forms.QRELS, tmp_path)))
     assert results(made, RUN) == results(QRELS, RUN)
-    assert ir_graded.evaluate("Q", made, RUN).query_ids == tuple(QRELS)
+    assert evaluate("Q", made, RUN).query_ids == tuple(QRELS)
     assert ir_graded.level_definitions(made) == {}
     with pytest.raises(InputError, match="no scoreddocs"):
         ir_measures.calc(["Q"], QRELS, made)
@@ -113,17 +113,8 @@ def forms_of(sample, folder):
     yield sample
     yield ir_datasets.load(sample)
     rows = list(ir_datasets.load(sample).qrels_iter())
-    yield iter(rows)
-    yield rows
-    yield [row._asdict() for row in rows]
-    frame = pd.DataFrame(rows)
-    yield frame
-    yield pl.from_pandas(frame)
-    for name, write in (("csv", frame.to_csv), ("parquet", frame.to_parquet)):
-        write(folder / f"q.{name}", index=False)
-        yield folder / f"q.{name}"
-    frame.to_json(folder / "q.jsonl", orient="records", lines=True)
-    yield folder / "q.jsonl"
+    yield from (rows, iter(rows))
+    yield from (make(pd.DataFrame(rows), folder / name) for name, make in TABLES.items())
     with pytest.warns(SampledJudgmentsWarning, match=SAMPLED):
         kept = ir_graded.read_qrels(sample)
     assert kept["iprob"].tolist() == [0.25, 1.0, 0.5]
@@ -133,10 +124,10 @@ def forms_of(sample, folder):
 @pytest.mark.slow
 def test_sampled_judgments_give_one_warning_and_the_values_of_before(sample, tmp_path):
     complete = {"101": {"a": 2, "b": 0}, "102": {"c": 1}}
-    expected = ir_graded.evaluate(["Q", AP], complete, OF_SAMPLE).values.tolist()
+    expected = evaluate(["Q", AP], complete, OF_SAMPLE).values.tolist()
     for qrels in forms_of(sample, tmp_path):
         with pytest.warns(SampledJudgmentsWarning, match=SAMPLED) as caught:
-            found = ir_graded.evaluate(["Q", AP], qrels, OF_SAMPLE)
+            found = evaluate(["Q", AP], qrels, OF_SAMPLE)
         assert len(caught) == 1
         assert caught[0].filename == __file__
         assert found.values.tolist() == expected
@@ -150,7 +141,7 @@ def test_every_entry_warns_of_sampled_judgments(sample, tmp_path):
         lambda: ir_graded.explain("Q", sample, OF_SAMPLE, "101"),
         lambda: ir_graded.score_bounds("P@2", sample, OF_SAMPLE),
         lambda: ir_graded.report(["Q"], sample, OF_SAMPLE, tmp_path / "r.html"),
-        lambda: ir_graded.evaluate(["infAP"], sample, OF_SAMPLE),
+        lambda: evaluate(["infAP"], sample, OF_SAMPLE),
     ]
     for call in calls:
         with pytest.warns(SampledJudgmentsWarning, match=SAMPLED) as caught:
@@ -162,16 +153,11 @@ def test_every_entry_warns_of_sampled_judgments(sample, tmp_path):
 @pytest.mark.filterwarnings("error")
 def test_judgments_that_were_all_certain_are_complete(sample):
     rows = [row._replace(iprob=1.0) for row in ir_datasets.load(sample).qrels_iter()]
-    assert ir_graded.evaluate("Q", rows, OF_SAMPLE).values.shape == (1, 1, 2)
+    assert evaluate("Q", rows, OF_SAMPLE).values.shape == (1, 1, 2)
 
 
 @pytest.mark.parametrize(
-    ("iprob", "problem"),
-    [
-        (0, "is 0; it must be above 0 and at most 1"),
-        (1.5, "is 1.5"),
-        (-1, "is -1"),
-    ],
+    ("iprob", "problem"), [(0, "is 0; it must be above 0 and at most 1"), (1.5, "is 1.5"), (-1, "is -1")]
 )
 def test_an_impossible_inclusion_probability_is_an_error(sample, iprob, problem):
     rows = list(ir_datasets.load(sample).qrels_iter())
@@ -230,9 +216,9 @@ UNKNOWN = "no-such-dataset"
         lambda name: ir_measures.calc(["Q", AP], name, RUN),
         lambda name: ir_measures.calc(["Q"], QRELS, name),
         lambda name: ir_measures.calc(["Q", AP], QRELS, name),
-        lambda name: ir_graded.evaluate("Q", name, RUN),
-        lambda name: ir_graded.evaluate("Q", QRELS, name),
-        lambda name: ir_graded.evaluate("Q", QRELS, {"run": name}),
+        lambda name: evaluate("Q", name, RUN),
+        lambda name: evaluate("Q", QRELS, name),
+        lambda name: evaluate("Q", QRELS, {"run": name}),
         ir_graded.level_definitions,
         ir_graded.read_qrels,
         ir_graded.read_run,
@@ -247,7 +233,7 @@ def test_an_unknown_dataset_id_is_rejected(call):
 
 def test_an_unknown_id_that_looks_like_a_path_may_be_a_file():
     name = f"{UNKNOWN}/at-all"
-    for call in (ir_graded.read_qrels, ir_graded.read_run, lambda name: ir_graded.evaluate("Q", name, RUN)):
+    for call in (ir_graded.read_qrels, ir_graded.read_run, lambda name: evaluate("Q", name, RUN)):
         with pytest.raises(
             FileNotFoundError, match="No such file or directory, and no dataset of ir_datasets"
         ):
@@ -260,11 +246,11 @@ def test_a_dataset_without_qrels_or_scoreddocs_is_rejected(without_qrels):
     for source in (without_qrels, ir_datasets.load(without_qrels)):
         for call, missing in (
             (lambda source: ir_measures.calc(["Q", AP], source, RUN), "qrels"),
-            (lambda source: ir_graded.evaluate("Q", source, RUN), "qrels"),
+            (lambda source: evaluate("Q", source, RUN), "qrels"),
             (ir_graded.level_definitions, "qrels"),
             (ir_graded.read_qrels, "qrels"),
             (lambda source: ir_measures.calc(["Q", AP], QRELS, source), "scoreddocs"),
-            (lambda source: ir_graded.evaluate("Q", QRELS, {"run": source}), "scoreddocs"),
+            (lambda source: evaluate("Q", QRELS, {"run": source}), "scoreddocs"),
             (ir_graded.read_run, "scoreddocs"),
         ):
             with pytest.raises(InputError, match=rf"ir-graded-tests/queries-only.* no {missing}"):
@@ -303,11 +289,7 @@ def test_a_failed_load_raises_an_error_of_this_package(monkeypatch):
         raise OSError(f"no network for {name}")
 
     monkeypatch.setattr(ir_datasets.registry, "_patterns", [(re.compile("^far/(.*)$"), fail)])
-    for call in (
-        ir_graded.read_qrels,
-        ir_graded.level_definitions,
-        lambda name: ir_graded.evaluate("Q", name, RUN),
-    ):
+    for call in (ir_graded.read_qrels, ir_graded.level_definitions, lambda name: evaluate("Q", name, RUN)):
         with pytest.raises(
             OSError, match=r"^dataset 'far/away' cannot be downloaded: 'no network for far/away'"
         ):

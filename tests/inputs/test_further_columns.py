@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
+from helpers import TABLES
 
 import ir_graded
 from ir_graded.core.facets import Facet
@@ -28,16 +27,6 @@ RUN = pd.DataFrame(
         "cost": [1.0, 100.0, 3.0, 0.0, 7.0],
     }
 )
-FORMS = {
-    "pandas": lambda frame, _: frame,
-    "polars": lambda frame, _: pl.from_pandas(frame),
-    "Arrow": lambda frame, _: pa.Table.from_pandas(frame),
-    "tuples": lambda frame, _: [*frame.itertuples(index=False)],
-    "records": lambda frame, _: frame.to_dict("records"),
-    "Parquet": lambda frame, path: frame.to_parquet(path) or path,
-    "header": lambda frame, path: frame.to_csv(path, index=False) or path,
-    "JSON Lines": lambda frame, path: frame.to_json(path, orient="records", lines=True) or path,
-}
 
 
 def cost(per, of):
@@ -64,16 +53,16 @@ def numbers_in_headers(monkeypatch):
     monkeypatch.setattr("ir_graded.io.files.FACETS", cost("row", "run").NEEDS)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", TABLES)
 def test_a_column_of_the_run_reaches_the_measure(form, tmp_path):
-    run = FORMS[form](RUN, str(tmp_path / "run"))
+    run = TABLES[form](RUN, tmp_path / "run")
     scores = ir_graded.evaluate([cost("row", "run"), "AP"], QRELS, run)
     assert scores.values[0, 0].tolist() == [1.0 + 3.0, 7.0]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", TABLES)
 def test_a_column_of_the_qrels_reaches_the_measure(form, tmp_path):
-    qrels = FORMS[form](QRELS, str(tmp_path / "qrels"))
+    qrels = TABLES[form](QRELS, tmp_path / "qrels")
     assert ir_graded.evaluate(cost("document", "qrels"), qrels, RUN).values[0, 0].tolist() == [4.5, 2.0]
 
 

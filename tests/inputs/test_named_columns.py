@@ -7,6 +7,7 @@ import sys
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import TABLES
 from packed import gzipped
 
 import ir_graded
@@ -138,26 +139,15 @@ def test_further_columns_of_a_header_are_those_of_qrels(tmp_path):
 SPANS = {"start": [0, 5], "length": [10, 9]}
 
 
-def passages_of(kind, folder):
-    """Yield a table of two passages of one document in each form with named columns."""
-    value = {"qrels": "relevance", "run": "score"}[kind]
-    table = pd.DataFrame({"query_id": "1", "doc_id": "a", value: [1, 2], **SPANS})
-    yield table
-    yield table.to_dict("records")
-    table.to_csv(folder / f"{kind}.csv", index=False)
-    yield folder / f"{kind}.csv"
-    table.to_json(folder / f"{kind}.json", orient="records")
-    yield folder / f"{kind}.json"
-
-
+@pytest.mark.parametrize("form", TABLES)
 @pytest.mark.parametrize("kind", ["qrels", "run"])
-def test_start_and_length_are_read_in_every_form_with_names(kind, tmp_path):
-    (other,) = {"qrels", "run"} - {kind}
-    given = {other: next(passages_of(other, tmp_path))}
-    for table in passages_of(kind, tmp_path):
-        both = {**given, kind: table}
-        found = ir_graded.evaluate(["CharP", "MAgP"], both["qrels"], both["run"])
-        assert found.mean().iloc[0].tolist() == [14 / 19, 1.0]
+def test_start_and_length_are_read_in_every_form_with_names(kind, form, tmp_path):
+    columns = {"query_id": "1", "doc_id": "a", **SPANS}
+    given = {name: pd.DataFrame(columns | {name: [1, 2]}) for name in ("relevance", "score")}
+    value = {"qrels": "relevance", "run": "score"}[kind]
+    given[value] = TABLES[form](given[value], tmp_path / kind)
+    found = ir_graded.evaluate(["CharP", "MAgP"], *given.values())
+    assert found.mean().iloc[0].tolist() == [14 / 19, 1.0]
 
 
 # ------------------------------------------------------------------------------------------- JSON

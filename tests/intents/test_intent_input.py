@@ -6,12 +6,13 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import TABLES
 from intents.intent_cases import EXAMPLE_A
 from intents.test_intent_measures import known_of, random_topics, rows_of, run_of
 from packed import gzipped
 
 import ir_graded
-from ir_graded import CoverageWarning, InputError, ParameterError
+from ir_graded import CoverageWarning, InputError, ParameterError, evaluate
 from ir_graded.cli.main import main
 
 TOPICS = {"t": EXAMPLE_A}
@@ -26,7 +27,7 @@ def frame(**columns):
 
 
 def value(qrels, measure=MEASURE, **options):
-    return ir_graded.evaluate(measure, qrels, RUN, **options).values.item()
+    return evaluate(measure, qrels, RUN, **options).values.item()
 
 
 def plain():
@@ -42,53 +43,42 @@ def text(*names, level="{}"):
 # --------------------------------------------------------------------------------------------- forms
 
 
-@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "tuples", "iterator", "parquet"])
+@pytest.mark.parametrize("form", TABLES)
 def test_columns_of_qrels_provide_probabilities_and_types(form, tmp_path):
-    rows = frame()
-    rows.to_parquet(tmp_path / "qrels.parquet")
-    tuples = list(rows.itertuples(index=False, name="Row"))
-    forms = {
-        "pandas": rows,
-        "polars": pl.from_pandas(rows),
-        "arrow": pl.from_pandas(rows).to_arrow(),
-        "tuples": tuples,
-        "iterator": iter(tuples),
-        "parquet": tmp_path / "qrels.parquet",
-    }
-    assert value(forms[form], "DIN#-Q@10") == pytest.approx(0.732492236025, abs=1e-11)
+    qrels = TABLES[form](frame(), tmp_path / "qrels")
+    assert value(qrels, "DIN#-Q@10") == pytest.approx(0.732492236025, abs=1e-11)
 
 
-@pytest.mark.parametrize(
-    "form",
-    ["pandas", "polars", "arrow", "tuples", "iterator", "parquet", "subtopic_id", "trec", "ntcir", "gzip"],
-)
+def file_of(pack=bytes, level="{}"):
+    """A form that is a file without a header."""
+
+    def make(_, path):
+        path.write_bytes(pack(text("query_id", "iteration", "doc_id", "level", level=level).encode()))
+        return path
+
+    return make
+
+
+FORMS = TABLES | {
+    "subtopic_id": lambda rows, _: rows.rename(columns={"iteration": "subtopic_id"}),
+    "trec": file_of(),
+    "ntcir": file_of(level="L{}"),
+    "gzip": file_of(gzipped),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_probabilities_are_added_to_qrels_of_every_form(form, tmp_path):
-    rows, known = plain(), known_of(TOPICS)
-    tuples = [ir_measures.Qrel(r.query_id, r.doc_id, r.relevance, r.iteration) for r in rows.itertuples()]
-    path = tmp_path / "qrels.txt"
-    if form == "trec":
-        path.write_text(text("query_id", "iteration", "doc_id", "level"))
-    if form == "ntcir":
-        path.write_text(text("query_id", "iteration", "doc_id", "level", level="L{}"))
-    if form == "gzip":
-        path.write_bytes(gzipped(text("query_id", "iteration", "doc_id", "level").encode()))
-    if form == "parquet":
-        rows.to_parquet(path)
-    forms = {
-        "pandas": lambda: rows,
-        "polars": lambda: pl.from_pandas(rows),
-        "arrow": lambda: pl.from_pandas(rows).to_arrow(),
-        "tuples": lambda: tuples,
-        "iterator": lambda: iter(tuples),
-        "subtopic_id": lambda: rows.rename(columns={"iteration": "subtopic_id"}),
-    }
-    make = forms.get(form, lambda: path)
+    known = known_of(TOPICS)
+
+    def make():
+        return FORMS[form](plain(), tmp_path / "qrels")
+
     assert value(make(), intents=known) == pytest.approx(VALUE, abs=1e-11)
     found = ir_graded.with_intents(make(), known)
     assert value(found) == value(make(), intents=known)
-    assert ir_measures.calc_aggregate([ir_measures.parse_measure(MEASURE)], found, RUN).popitem()[1] == value(
-        found
-    )
+    (calculated,) = ir_measures.calc_aggregate([ir_measures.parse_measure(MEASURE)], found, RUN).values()
+    assert calculated == value(found)
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "polars", "file"])
@@ -125,17 +115,17 @@ def test_measures_of_documents_take_the_highest_level():
     qrels += [ir_measures.Qrel("t", "b", 1, "1"), ir_measures.Qrel("t", "c", 1, "3")]
     run = {"t": {"x": 3.0, "b": 2.0, "a": 1.0}}
     for measures in (["nDCG@10", "D-Q@10"], ["nDCG@10", "SetAP", "D-Q@10"]):
-        found = ir_graded.evaluate(measures, qrels, run)
+        found = evaluate(measures, qrels, run)
         assert f"{found.values[0].item():.4f}" == "0.5209"
     # ir-measures' own nDCG also gets one row per document.
     calculated = ir_measures.calc_aggregate(
         [ir_measures.nDCG @ 10, ir_graded.D(measure="Q") @ 10], qrels, run
     )
     assert f"{calculated[ir_measures.nDCG @ 10]:.4f}" == "0.5209"
-    alone = ir_graded.evaluate(
+    alone = evaluate(
         "Q@10", [ir_measures.Qrel("t", doc, level) for doc, level in (("a", 2), ("b", 1), ("c", 1))], run
     )
-    assert ir_graded.evaluate(["Q@10", "D-Q@10"], qrels, run).values[0].item() == alone.values.item()
+    assert evaluate(["Q@10", "D-Q@10"], qrels, run).values[0].item() == alone.values.item()
 
 
 def test_several_levels_of_a_document_without_measures_over_intents_warn():
@@ -144,7 +134,7 @@ def test_several_levels_of_a_document_without_measures_over_intents_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         value(plain(), ["Q@10", MEASURE][1])
-        ir_graded.evaluate(["Q@10", MEASURE], plain(), RUN)
+        evaluate(["Q@10", MEASURE], plain(), RUN)
         ir_graded.unjudged(plain(), RUN)
 
 
@@ -157,13 +147,13 @@ def test_upstream_measures_by_subtopic_get_the_intents():
     # pyndeval confuses several values of rel in one call.
     names = ["alpha_nDCG@10", "ERR_IA@10", "StRecall@5"]
     measures = [ir_measures.parse_measure(name) for name in names]
-    found = ir_graded.evaluate([*names, "I-rec@5", "nDCG@10"], qrels, run_of(topics))
+    found = evaluate([*names, "I-rec@5", "nDCG@10"], qrels, run_of(topics))
     for at, measure in enumerate(measures):
         for metric in ir_measures.iter_calc([measure], tuples, run_of(topics)):
             topic = found.query_ids.index(metric.query_id)
             assert found.values[at, 0, topic] == pytest.approx(metric.value, abs=1e-12)
     assert found.values[2].tolist() == found.values[3].tolist()
-    pair = ir_graded.evaluate(["StRecall(rel=2)@5", "I-rec(rel=2)@5"], qrels, run_of(topics))
+    pair = evaluate(["StRecall(rel=2)@5", "I-rec(rel=2)@5"], qrels, run_of(topics))
     assert pair.values[0].tolist() == pair.values[1].tolist()
     together = ir_measures.calc_aggregate([*measures, ir_graded.I_rec @ 5], qrels, run_of(topics))
     assert together[measures[2]] == pytest.approx(together[ir_graded.I_rec @ 5], abs=1e-12)
@@ -206,16 +196,16 @@ def test_spans_beside_measures_over_intents_warn_once():
     run = pd.DataFrame({"query_id": "t", "doc_id": "a", "score": [2.0, 1.0], "start": [0, 10], "length": 10})
     words = "^{} counts documents: it ignores the spans .* use NuggetR"
     with pytest.warns(CoverageWarning, match=words.format("I-rec@3")) as caught:
-        scores = ir_graded.evaluate(["CharR@3", "I-rec@3", "D-nDCG@3"], qrels, run)
+        scores = evaluate(["CharR@3", "I-rec@3", "D-nDCG@3"], qrels, run)
     assert [one.filename for one in caught] == [__file__]
     assert scores.mean().iloc[0].tolist() == [0.5, 1.0, 1.0]
     tables = qrels, run.merge(qrels[["query_id", "iteration"]])
     by_intent = [table.assign(query_id="t#" + table["iteration"]) for table in tables]
-    assert ir_graded.evaluate("CharR", *by_intent).values.tolist() == [[[1.0, 0.0]]]
-    ir_graded.evaluate("CharR", qrels, run)
+    assert evaluate("CharR", *by_intent).values.tolist() == [[[1.0, 0.0]]]
+    evaluate("CharR", qrels, run)
     for measures in (["StRecall@3", "CharR"], ["StRecall@3", "I-rec@3"]):
         with pytest.warns(CoverageWarning, match=words.format("StRecall@3")) as caught:
-            ir_graded.evaluate(measures, qrels, run)
+            evaluate(measures, qrels, run)
         assert [one.filename for one in caught] == [__file__]
 
 
@@ -335,9 +325,7 @@ def test_a_topic_may_have_only_rows_of_unlisted_intents():
     qrels = [ir_measures.Qrel("t", "b", 1, "1"), unlisted]
     known = {"t": {"1": 1}, "u": {"1": 0.5, "2": 0.5}}
     for given, options in ((qrels, {"intents": known}), (ir_graded.with_intents(qrels, known), {})):
-        found = ir_graded.evaluate(
-            [MEASURE, "IA-nDCG@10"], given, {"t": {"b": 1.0}, "u": {"n": 1.0}}, **options
-        )
+        found = evaluate([MEASURE, "IA-nDCG@10"], given, {"t": {"b": 1.0}, "u": {"n": 1.0}}, **options)
         assert found.values[:, 0].tolist() == [[1, 0], [1, 0]]
 
 
@@ -433,7 +421,7 @@ def test_the_error_of_an_unlisted_intent_names_a_misspelled_one():
     qrels = [ir_measures.Qrel("t", "a", 1, "safety"), ir_measures.Qrel("t", "b", 1, "price")]
     listed = {"t": {"sfaety": 0.5, "price": 0.5}}
     with pytest.raises(ir_graded.InputError) as caught:
-        ir_graded.evaluate("D(measure='Q')", qrels, {"t": {"a": 1.0}}, intents=listed)
+        evaluate("D(measure='Q')", qrels, {"t": {"a": 1.0}}, intents=listed)
     assert str(caught.value).endswith(
         "intent 'safety', which has no probability; topic 't' has probabilities for 'price', and 'sfaety' "
         "without a document: is one of them misspelled?"

@@ -5,9 +5,8 @@ import warnings
 
 import ir_measures
 import pandas as pd
-import polars as pl
 import pytest
-from helpers import run_command
+from helpers import TABLES, run_command
 from nuggets.nugget_cases import DOCUMENTS, EXAMPLE, EXAMPLE_RUN, mean
 
 import ir_graded
@@ -18,29 +17,9 @@ MEASURES = ["NuggetR@3", "NuggetR(importance='vital')", "CharR(budget=30,unit='t
 VALUES = [0.5, 1.0, 0.35, 3.18]
 
 
-def in_form(form, table, path):
-    """Return a table in some form."""
-    if form in {"csv", "tsv"}:
-        table.to_csv(path.with_suffix(f".{form}"), sep="\t" if form == "tsv" else ",", index=False)
-        return path.with_suffix(f".{form}")
-    if form == "parquet":
-        table.to_parquet(path.with_suffix(".parquet"))
-        return path.with_suffix(".parquet")
-    forms = {
-        "pandas": lambda: table,
-        "polars": lambda: pl.from_pandas(table),
-        "arrow": lambda: pl.from_pandas(table).to_arrow(),
-        "records": lambda: table.to_dict("records"),
-        "iterator": lambda: table.itertuples(index=False, name="Row"),
-    }
-    return forms[form]()
-
-
-@pytest.mark.parametrize(
-    "form", ["pandas", "polars", "arrow", "records", "iterator", "csv", "tsv", "parquet"]
-)
+@pytest.mark.parametrize("form", TABLES)
 def test_forms_of_qrels_and_runs(form, tmp_path):
-    qrels, run = in_form(form, EXAMPLE, tmp_path / "qrels"), in_form(form, EXAMPLE_RUN, tmp_path / "run")
+    qrels, run = TABLES[form](EXAMPLE, tmp_path / "qrels"), TABLES[form](EXAMPLE_RUN, tmp_path / "run")
     found = ir_graded.evaluate(MEASURES, qrels, {"run": run}).mean().iloc[0]
     assert found.tolist() == pytest.approx(VALUES)
 
@@ -74,10 +53,10 @@ def jsonl(path, lists):
     return path
 
 
-@pytest.mark.parametrize("form", ["pandas", "polars", "records", "csv", "parquet", "jsonl"])
+@pytest.mark.parametrize("form", sorted({"objects", *TABLES} - {"tuples", "iterator"}))
 def test_forms_of_lists(form, tmp_path):
     path = tmp_path / "nuggets"
-    lists = jsonl(path, LISTS) if form == "jsonl" else in_form(form, LISTS, path)
+    lists = jsonl(path, LISTS) if form == "objects" else TABLES[form](LISTS, path)
     assert mean(WEIGHTED, QRELS, EXAMPLE_RUN, nuggets=lists) == mean(WEIGHTED) == pytest.approx(5 / 6)
     found = ir_measures.calc_aggregate(
         [ir_measures.parse_measure(WEIGHTED)], ir_graded.with_nuggets(QRELS, lists), EXAMPLE_RUN

@@ -6,8 +6,7 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
+from helpers import TABLES
 from packed import gzipped
 
 import ir_graded
@@ -43,20 +42,11 @@ def frame(rows, column="stratum", topic="1"):
 def forms(rows, folder):
     """Yield qrels with strata in every form, by name."""
     table = frame(rows)
-    yield "frame", table
-    yield "Polars", pl.from_pandas(table)
-    yield "Arrow", pa.Table.from_pandas(table, preserve_index=False)
-    yield "dicts", table.to_dict("records")
-    yield "tuples", [*table.itertuples(index=False)]
+    yield from ((name, make(table, folder / f"q.{name}")) for name, make in TABLES.items())
     yield "iterator", iter([ir_measures.Qrel("1", doc, level, stratum) for doc, stratum, level in rows])
     renamed = frame(rows, "iteration").set_axis(["qid", "docno", "label", "iteration"], axis=1)
     yield "PyTerrier", renamed
     yield "shuffled", table.sample(frac=1, random_state=3)
-    for name, write in (("csv", table.to_csv), ("parquet", table.to_parquet)):
-        write(folder / f"q.{name}", index=False)
-        yield name, folder / f"q.{name}"
-    table.to_json(folder / "q.jsonl", orient="records", lines=True)
-    yield "JSON Lines", folder / "q.jsonl"
     text = sampleval(rows)
     (folder / "q.txt").write_text(text.replace(" ", "  "), encoding="utf-8")
     yield "sampleval", folder / "q.txt"

@@ -5,10 +5,8 @@ from collections import namedtuple
 import ir_measures
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from helpers import error_message, run_command
+from helpers import TABLES, error_message, run_command
 from ir_datasets.formats.trec import TrecPrel
 
 import ir_graded
@@ -37,27 +35,18 @@ def estimates_of(qrels, run=RUN, **options):
     return found.to_frame().drop(columns="run")
 
 
-def parquet(folder):
-    FRAME.to_parquet(folder / "qrels.parquet")
-    return folder / "qrels.parquet"
-
-
-FORMS = {
-    "frame with object columns": lambda _: FRAME.astype(object),
-    "Polars": lambda _: pl.DataFrame(ROWS),
-    "Arrow": lambda _: pa.Table.from_pandas(FRAME),
-    "named tuples": lambda _: ROWS,
-    "named tuples, once": lambda _: iter(ROWS),
-    "ir_datasets": lambda _: [TrecPrel(*row) for row in ROWS],
-    "list of dicts": lambda _: [row._asdict() for row in ROWS],
-    "PyTerrier's names": lambda _: FRAME.set_axis(["qid", "docno", "label", "method", "iprob"], axis=1),
-    "Parquet": parquet,
+NAMES = ["qid", "docno", "label", "method", "iprob"]
+FORMS = TABLES | {
+    "frame with object columns": lambda table, _: table.astype(object),
+    "ir_datasets": lambda *_: [TrecPrel(*row) for row in ROWS],
+    "PyTerrier's names": lambda table, _: table.set_axis(NAMES, axis=1),
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_of_qrels_give_the_same_estimates(form, tmp_path):
-    pd.testing.assert_frame_equal(estimates_of(FORMS[form](tmp_path)), estimates_of(FRAME))
+    qrels = FORMS[form](FRAME, tmp_path / "qrels")
+    pd.testing.assert_frame_equal(estimates_of(qrels), estimates_of(FRAME))
 
 
 def test_several_runs_keep_their_names():
@@ -219,7 +208,7 @@ def files(tmp_path):
     run = tmp_path / "my.run"
     lines = (f"{t} Q0 {doc} 0 {score} tag\n" for t, doc, score in RUN_FRAME.itertuples(index=False))
     run.write_text("".join(lines), encoding="utf-8")
-    return parquet(tmp_path), run
+    return TABLES["parquet"](FRAME, tmp_path / "qrels"), run
 
 
 COVERS = "se, low, high (95%): they cover the sampling of judgments only, not of topics.\n"
