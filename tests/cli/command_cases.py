@@ -116,10 +116,7 @@ _OF_COMMAND = {
         **_values("--seed 1", more="-B 20"),
     },
     "across": _values("--baseline two | --effect gz | --method dl"),
-    "history": {
-        **_values("-m AP | --by date | --plot figure.svg"),
-        **_values("--quiet", releases="noted"),
-    },
+    "history": {**_values("-m AP | --by date | --plot figure.svg"), **_values("--quiet", releases="noted")},
     "rbo": {
         **_values("--p .5 | --ties w | --score min"),
         **_values("--quiet", runs="one.run cut.run three.run"),

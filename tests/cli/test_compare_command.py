@@ -720,11 +720,7 @@ def test_judged_is_one_minus_the_unjudged_share_of_the_topics_retrieved():
 def test_runs_that_can_be_read_once_are_compared():
     rows = [(topic, doc, score) for topic, docs in NEW.items() for doc, score in docs.items()]
     found = ir_graded.compare_runs("RR", QRELS, OLD, {"new": (ir_measures.ScoredDoc(*row) for row in rows)})
-    assert (found.passed, found.judged.tolist(), found.baseline_judged.tolist()) == (
-        False,
-        [0.5],
-        [0.5],
-    )
+    assert (found.passed, found.judged.tolist(), found.baseline_judged.tolist()) == (False, [0.5], [0.5])
 
 
 def test_a_baseline_that_scores_0_is_warned_of():

@@ -41,14 +41,8 @@ def test_row_has_the_topics_needed_and_the_detectable_difference(plan):
         (("--model", "one-way"), 48),
         (("--test", "interval"), 82),
         (("--unpaired",), {"paired": False}),
-        (
-            ("--power", "0.9", "--alpha", "0.01"),
-            {"power": 0.9, "alpha": 0.01},
-        ),
-        (
-            ("--test", "anova", "--n-runs", "5"),
-            {"test": "anova", "n_runs": 5},
-        ),
+        (("--power", "0.9", "--alpha", "0.01"), {"power": 0.9, "alpha": 0.01}),
+        (("--test", "anova", "--n-runs", "5"), {"test": "anova", "n_runs": 5}),
     ],
 )
 def test_options_reach_the_function(plan, options, given):

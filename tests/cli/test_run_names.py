@@ -74,10 +74,7 @@ def test_wrong_names_are_rejected(run, given, parts):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        (
-            "1 Q0 a 1 2 x\n\n1 Q0 b 2 1 y\n",
-            ["wrong.run, line 3: the tags of lines 1 and 3", "'x' and 'y'"],
-        ),
+        ("1 Q0 a 1 2 x\n\n1 Q0 b 2 1 y\n", ["wrong.run, line 3: the tags of lines 1 and 3", "'x' and 'y'"]),
         ("query_id,doc_id,score\n1,a,2\n", ["wrong.run, line 1: expected a run with tags", "found 1 fields"]),
         ("\n", ["there are no lines"]),
     ],

@@ -141,14 +141,8 @@ def test_each_collection_has_one_file_of_a_run(files, message, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ({"a": QRELS}, {"bm25": {"b": RUN}}),
-            "^run 'bm25': no run of collection 'a', only of 'b'$",
-        ),
-        (
-            ({"a": QRELS}, {"bm25": 3}),
-            "^run 'bm25': expected a folder or a dict of collections, found 3",
-        ),
+        (({"a": QRELS}, {"bm25": {"b": RUN}}), "^run 'bm25': no run of collection 'a', only of 'b'$"),
+        (({"a": QRELS}, {"bm25": 3}), "^run 'bm25': expected a folder or a dict of collections, found 3"),
         (({"a": QRELS}, {}), "^runs: expected a dict from names of runs to folders"),
         (({"a": QRELS},), r"^collection 'a': expected \(qrels, runs\), or runs= for all, found"),
         ((BEIR,), r"^collection 'news': expected \(qrels, runs\), or runs= for all, found"),
@@ -183,14 +177,8 @@ def test_predictions_of_mteb_are_runs(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            META | {"en": {"test": RUN}, "fr": {"test": RUN}},
-            r"found \['en'\]\['test'\], \['fr'\]\['test'\];",
-        ),
-        (
-            META | {"default": {"dev": RUN, "val": RUN}},
-            r"found \['default'\]\['dev'\], \['default'\]\['v",
-        ),
+        (META | {"en": {"test": RUN}, "fr": {"test": RUN}}, r"found \['en'\]\['test'\], \['fr'\]\['test'\];"),
+        (META | {"default": {"dev": RUN, "val": RUN}}, r"found \['default'\]\['dev'\], \['default'\]\['v"),
         (META, "found none; read the file by json.load"),
         (META | {"default": {"test": [1, 0]}}, "is JSON, an array; give"),
         (

@@ -404,10 +404,7 @@ def test_measures_are_checked_before_qrels_are_read(measure, message, call, tmp_
         (lambda absent: ir_graded.evaluate("ERR", absent, RUN), "ERR needs a cutoff"),
         (lambda absent: ir_graded.ties("nCG", absent, RUN), "nCG.* needs a cutoff"),
         (lambda absent: ir_graded.ties("P", absent, RUN), "P needs a cutoff"),
-        (
-            lambda absent: ir_graded.compare_judgments(absent, absent, "nCG", RUN),
-            "nCG needs a cutoff",
-        ),
+        (lambda absent: ir_graded.compare_judgments(absent, absent, "nCG", RUN), "nCG needs a cutoff"),
         (
             lambda absent: ir_graded.compare_judgments(absent, absent, "NumRel(rel=2)", RUN),
             r"NumRel\(rel=2\): NumRel takes rel; ir-measures supports rel=1 only",

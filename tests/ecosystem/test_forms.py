@@ -25,6 +25,7 @@ from reference import ranked
 import ir_graded
 from ecosystem import forms
 from ecosystem.processes import python
+from ir_graded import compare_judgments, evaluate_collections, score_intervals
 from ir_graded.evaluation.provider import MetricWithResidual
 from ir_graded.measures.parsing import parse
 
@@ -79,9 +80,7 @@ FUNCTIONS = {
     "order": lambda q, r: [*map(forms.text, ir_graded.evaluate("Q", q, r).query_ids)],
     "evaluator": lambda q, r: str(ir_measures.evaluator(["Q", AP], q).calc_aggregate(r)),
     "signature": lambda q, r: str(ir_graded.evaluate("Q", q, {"run": r}).signature),
-    "evaluate_collections": lambda q, r: cells(
-        ir_graded.evaluate_collections("Q", {"a": (q, {"run": r})})["a"]
-    ),
+    "evaluate_collections": lambda q, r: cells(evaluate_collections("Q", {"a": (q, {"run": r})})["a"]),
     "explain": lambda q, r: cells(ir_graded.explain("Q", q, r, "101")),
     "explain against": lambda q, r: cells(ir_graded.explain("Q", q, OTHER, "101", against={"b": r})),
     "compare_rankings": lambda q, r: cells(ir_graded.compare_rankings("Q", q, {"a": r}, {"b": OTHER}, "101")),
@@ -89,14 +88,10 @@ FUNCTIONS = {
     "ties": lambda q, r: cells(ir_graded.ties(["Q", "AP"], q, {"run": r})),
     "unjudged": lambda q, r: cells(ir_graded.unjudged(q, {"run": r})),
     "score_bounds": lambda q, r: cells(ir_graded.score_bounds("gRBP(max_rel=3)", q, {"run": r})),
-    "score_intervals": lambda q, r: cells(
-        ir_graded.score_intervals("AP", q, {"run": r}, n_samples=9, depth=5)
-    ),
+    "score_intervals": lambda q, r: cells(score_intervals("AP", q, {"run": r}, n_samples=9, depth=5)),
     "collection_statistics": lambda q, r: cells(ir_graded.collection_statistics(q, {"run": r})),
     "compare_judgments": lambda q, r: cells(
-        ir_graded.compare_judgments(
-            {"a": q}, {"b": QRELS}, "Q", {"a": r, "b": OTHER}, n_resamples=99
-        ).agreement
+        compare_judgments({"a": q}, {"b": QRELS}, "Q", {"a": r, "b": OTHER}, n_resamples=99).agreement
     ),
     "combine_judgments": lambda q, _: cells(ir_graded.combine_judgments({"a": q, "b": QRELS})),
     "pool": lambda _, r: cells(ir_graded.pool({"a": r, "b": OTHER}, 2)),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import covid_sample
 
-import ir_graded
+from ir_graded import evaluate
 from ir_graded._utils.threads import in_threads
 from ir_graded.errors import FileFormatError, InputError
 
@@ -30,10 +30,10 @@ def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
     monkeypatch.setattr("ir_graded.matching.match.processors", lambda: threads)
     qrels, place = folder
     files = sorted(place.glob("*.txt"))
-    scores = ir_graded.evaluate(MEASURES, qrels, place)
+    scores = evaluate(MEASURES, qrels, place)
     assert scores.runs == tuple(file.name for file in files)
     for number, file in enumerate(files):
-        alone = ir_graded.evaluate(MEASURES, qrels, file)
+        alone = evaluate(MEASURES, qrels, file)
         assert np.array_equal(scores.values[:, number], alone.values[:, 0])
 
 
@@ -41,11 +41,9 @@ def test_a_folder_of_runs_scores_like_its_files(folder, monkeypatch, threads):
 def test_frames_in_one_call_score_like_separate_calls():
     sample = covid_sample()
     runs = dict(list(sample.runs.items())[:4])
-    both = ir_graded.evaluate(MEASURES, sample.qrels, runs)
+    both = evaluate(MEASURES, sample.qrels, runs)
     for number, run in enumerate(runs.values()):
-        assert np.array_equal(
-            both.values[:, number], ir_graded.evaluate(MEASURES, sample.qrels, run).values[:, 0]
-        )
+        assert np.array_equal(both.values[:, number], evaluate(MEASURES, sample.qrels, run).values[:, 0])
 
 
 @pytest.mark.slow
@@ -55,10 +53,10 @@ def test_the_error_names_the_first_wrong_run(folder):
     third.write_text("1 Q0 d 1 x t\n")
     second.write_text(second.read_text() + "1 Q0 d 1 2\n")
     with pytest.raises(FileFormatError, match=rf"{second.name}, line \d+: expected 6 fields"):
-        ir_graded.evaluate(MEASURES, qrels, place)
+        evaluate(MEASURES, qrels, place)
     runs = {"good": {"1": {"a": 1.0}}, "bad": {"1": {"a": None}}}
     with pytest.raises(InputError, match=r"run 'bad': .*the score is missing"):
-        ir_graded.evaluate("Q", {"1": {"a": 1}}, runs)
+        evaluate("Q", {"1": {"a": 1}}, runs)
 
 
 def test_results_keep_their_order_and_few_are_computed_ahead():

@@ -16,7 +16,7 @@ from scipy import stats
 
 import ir_graded
 from ecosystem.processes import python
-from ir_graded import Q, nERR
+from ir_graded import InputError, Q, evaluate, nERR
 from ir_graded.io.experiments import is_pipeline
 from ir_graded.io.sources import named_runs
 from ir_graded.measures import REGISTRY, pyterrier_notes
@@ -287,7 +287,7 @@ def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
     score(["Q"], "5", 2)
     score(["nERR", "gRBP"], "6", 1, row="4")  # rows of one frame have different labels
     score(["nERR", "gRBP"], "4", 3)
-    for call in (ir_measures.calc_aggregate, ir_graded.evaluate):
+    for call in (ir_measures.calc_aggregate, evaluate):
         call(["nERR", "gRBP"], {"6": {"a": 1}}, {"6": {"a": 1.0}})
     with pytest.warns(ir_graded.CoverageWarning, match=r"nERR, gRBP: .* is 1 in one and 3 in") as caught:
         score(["nERR", "gRBP"], "7", 1)
@@ -311,7 +311,7 @@ def warnings_of(call):
 @pytest.mark.parametrize("measures", [["Q@10"], ["Q@10", "map", OTHERS]])
 def test_a_run_without_a_judged_document_warns_as_evaluate_does(measures):
     cut = ranked(FIRST).assign(docno=lambda table: table["docno"] + ".txt")
-    (expected,) = warnings_of(lambda: ir_graded.evaluate("Q@10", QRELS, {"x": cut}))
+    (expected,) = warnings_of(lambda: evaluate("Q@10", QRELS, {"x": cut}))
     clause = "has no judged document (for topic '1' it retrieved 'x.txt', 'a.txt', 'b.txt' ..., and the qrels"
     assert expected.startswith(f"Run 'x' {clause}")
     asked = {"eval_metrics": measures, "names": ["x"], "validate": "ignore"}
@@ -426,7 +426,7 @@ def test_errors_of_measures_and_input_are_those_of_the_package():
         with pytest.raises(ValueError, match=message):
             experiment(eval_metrics=[name])
     twice = pd.concat([ranked(FIRST), ranked({"1": "a"})], ignore_index=True)
-    with pytest.raises(ir_graded.InputError, match=r"topic '1', document 'a' appears twice"):
+    with pytest.raises(InputError, match=r"topic '1', document 'a' appears twice"):
         experiment(retr_systems=[twice], names=["twice"])
 
 
@@ -489,27 +489,23 @@ def frame(run):
 
 
 def test_pipelines_are_run_on_topics():
-    found = ir_graded.evaluate(MEASURES, QRELS, pipelines(), topics=TOPICS)
+    found = evaluate(MEASURES, QRELS, pipelines(), topics=TOPICS)
     assert found.runs == ("first", "second")
     for run, of_run in expected().items():
         for (column, topic), value in of_run.items():
             at = COLUMNS.index(column)
             assert found.matrix(found.names[at]).loc[topic, run] == pytest.approx(value, abs=1e-12)
-    assert (
-        found.signature.runs["first"] == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).signature.runs["run"]
-    )
+    assert found.signature.runs["first"] == evaluate("Q", QRELS, ranked(FIRST)).signature.runs["run"]
 
 
 def test_pipelines_may_be_combined_or_beside_results():
     both = systems()[0] % 2
-    found = ir_graded.evaluate("Q", QRELS, {"cut": both, "frame": frame(SECOND)}, topics=TOPICS)
+    found = evaluate("Q", QRELS, {"cut": both, "frame": frame(SECOND)}, topics=TOPICS)
     cut = {topic: docs[:2] for topic, docs in FIRST.items()}
-    expected = ir_graded.evaluate("Q", QRELS, {"cut": frame(cut), "frame": frame(SECOND)})
+    expected = evaluate("Q", QRELS, {"cut": frame(cut), "frame": frame(SECOND)})
     assert found.values.tolist() == expected.values.tolist()
-    assert ir_graded.evaluate("Q", QRELS, both, topics=TOPICS).values.tolist() == [
-        [expected.values[0, 0].tolist()]
-    ]
-    listed = ir_graded.evaluate("Q", QRELS, systems(), topics=TOPICS)
+    assert evaluate("Q", QRELS, both, topics=TOPICS).values.tolist() == [[expected.values[0, 0].tolist()]]
+    listed = evaluate("Q", QRELS, systems(), topics=TOPICS)
     assert listed.runs == ("run 1", "run 2")
 
 
@@ -528,10 +524,10 @@ class Recorder(pt.Transformer):
 def test_topics_are_text_and_stay_unchanged():
     numbered = TOPICS.assign(qid=TOPICS["qid"].astype(int))
     before, pipeline = numbered.copy(deep=True), Recorder()
-    expected = ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+    expected = evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
     as_dict = dict(zip(numbered["qid"], numbered["query"], strict=True))
     for topics in (numbered, as_dict):
-        found = ir_graded.evaluate("Q", QRELS, {"a": pipeline, "b": pipeline}, topics=topics)
+        found = evaluate("Q", QRELS, {"a": pipeline, "b": pipeline}, topics=topics)
         assert found.values[0, 0].tolist() == found.values[0, 1].tolist() == expected[0][0]
     pd.testing.assert_frame_equal(numbered, before)
     assert len(pipeline.seen) == 4
@@ -544,11 +540,11 @@ def test_topics_that_the_qrels_have_in_addition_are_named_as_the_cause():
         r"topics= lacks 3 of the 4 topics of the qrels \(the first is '2'\).*leave them out of the qrels\."
     )
     with pytest.warns(ir_graded.CoverageWarning, match=words):
-        ir_graded.evaluate("Q", QRELS, pipelines(), topics=TOPICS[:1])
+        evaluate("Q", QRELS, pipelines(), topics=TOPICS[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         of_one = QRELS[QRELS["qid"] == "1"]
-        found = ir_graded.evaluate("Q", of_one, pipelines(), topics=TOPICS[:1])
+        found = evaluate("Q", of_one, pipelines(), topics=TOPICS[:1])
     assert found.query_ids == ("1",)
 
 
@@ -557,25 +553,25 @@ def test_topics_of_a_dataset_of_pyterrier_are_read():
         def get_topics(self, variant=None):  # noqa: ARG002  # of PyTerrier
             return TOPICS
 
-    found = ir_graded.evaluate("Q", QRELS, systems()[0], topics=Topics())
-    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+    found = evaluate("Q", QRELS, systems()[0], topics=Topics())
+    assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
 
 
 def test_results_without_scores_are_ordered_by_rank():
-    found = ir_graded.evaluate("Q", QRELS, {"p": Recorder(("qid", "docno", "rank"))}, topics=TOPICS)
-    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+    found = evaluate("Q", QRELS, {"p": Recorder(("qid", "docno", "rank"))}, topics=TOPICS)
+    assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
 
 
 def test_the_measures_and_qrels_are_checked_before_a_pipeline_runs():
     pipeline = Recorder()
     with pytest.raises(NameError, match="P-mesure"):
-        ir_graded.evaluate("P-mesure", QRELS, {"p": pipeline}, topics=TOPICS)
-    with pytest.raises(ir_graded.InputError, match="no column"):
-        ir_graded.evaluate("Q", QRELS[["qid"]], {"p": pipeline}, topics=TOPICS)
+        evaluate("P-mesure", QRELS, {"p": pipeline}, topics=TOPICS)
+    with pytest.raises(InputError, match="no column"):
+        evaluate("Q", QRELS[["qid"]], {"p": pipeline}, topics=TOPICS)
     with pytest.raises(FileNotFoundError, match=r"missing\.run"):
-        ir_graded.evaluate("Q", QRELS, {"p": pipeline, "file": "missing.run"}, topics=TOPICS)
+        evaluate("Q", QRELS, {"p": pipeline, "file": "missing.run"}, topics=TOPICS)
     with pytest.raises(FileNotFoundError, match=r"missing\.run"):
-        ir_graded.evaluate("Q", QRELS, {"p": pipeline, "file": Path("missing.run")}, topics=TOPICS)
+        evaluate("Q", QRELS, {"p": pipeline, "file": Path("missing.run")}, topics=TOPICS)
     assert not pipeline.seen
 
 
@@ -591,8 +587,8 @@ def test_the_measures_and_qrels_are_checked_before_a_pipeline_runs():
 )
 def test_wrong_topics_are_rejected_before_a_pipeline_runs(topics, message):
     pipeline = Recorder()
-    with pytest.raises(ir_graded.InputError, match=message):
-        ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
+    with pytest.raises(InputError, match=message):
+        evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
     assert not pipeline.seen
 
 
@@ -601,8 +597,8 @@ def test_topics_may_be_a_frame_of_polars():
 
     pipeline = Recorder()
     for topics in (pl.DataFrame(TOPICS.to_dict("list")), TOPICS.assign(rows=1)):
-        found = ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
-        assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+        found = evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
+        assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
     pd.testing.assert_frame_equal(pipeline.seen[0], TOPICS)
 
 
@@ -611,17 +607,15 @@ def test_an_error_of_a_pipeline_names_the_run():
         def transform(self, topics):
             return topics[["docno"]]
 
-    with pytest.raises(
-        ir_graded.InputError, match=r"^run 'broken': the pipeline failed: KeyError: "
-    ) as caught:
-        ir_graded.evaluate("Q", QRELS, {**pipelines(), "broken": Broken()}, topics=TOPICS)
+    with pytest.raises(InputError, match=r"^run 'broken': the pipeline failed: KeyError: ") as caught:
+        evaluate("Q", QRELS, {**pipelines(), "broken": Broken()}, topics=TOPICS)
     assert isinstance(caught.value.__cause__, KeyError)
 
 
 def test_numbers_as_qid_of_a_pipeline_are_named():
     pipeline = pt.Transformer.from_df(ranked(FIRST).astype({"qid": int}))
-    with pytest.raises(ir_graded.InputError, match=r"topics are text, and the pipeline has numbers: convert"):
-        ir_graded.evaluate("Q", QRELS, {"p": pipeline}, topics=TOPICS)
+    with pytest.raises(InputError, match=r"topics are text, and the pipeline has numbers: convert"):
+        evaluate("Q", QRELS, {"p": pipeline}, topics=TOPICS)
 
 
 @pytest.mark.parametrize("topics", [None, TOPICS])
@@ -630,29 +624,25 @@ def test_functions_in_place_of_pipelines_are_named(topics):
         return ranked(FIRST)[ranked(FIRST)["qid"].isin(topics["qid"])]
 
     for runs in (search, [search], {"p": search}, {"p": search, "frame": frame(SECOND)}):
-        with pytest.raises(
-            ir_graded.InputError, match=r"a function is not a pipeline: give pt.apply.generic"
-        ):
-            ir_graded.evaluate("Q", QRELS, runs, topics=topics)
-    found = ir_graded.evaluate("Q", QRELS, pt.apply.generic(search), topics=TOPICS)
-    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+        with pytest.raises(InputError, match=r"a function is not a pipeline: give pt.apply.generic"):
+            evaluate("Q", QRELS, runs, topics=topics)
+    found = evaluate("Q", QRELS, pt.apply.generic(search), topics=TOPICS)
+    assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
 
 
 def test_an_error_of_one_of_several_runs_names_it_once():
     twice = pd.concat([frame(FIRST)] * 2)
-    with pytest.raises(ir_graded.InputError, match=r"^run 'twice': topic '1', document '.' appears twice"):
-        ir_graded.evaluate("Q", QRELS, {"first": frame(FIRST), "twice": twice})
-    with pytest.raises(ir_graded.InputError, match=r"^run 'other' and the qrels share no topic"):
-        ir_graded.evaluate("Q", QRELS, {"first": frame(FIRST), "other": {"x": {"a": 1.0}}})
+    with pytest.raises(InputError, match=r"^run 'twice': topic '1', document '.' appears twice"):
+        evaluate("Q", QRELS, {"first": frame(FIRST), "twice": twice})
+    with pytest.raises(InputError, match=r"^run 'other' and the qrels share no topic"):
+        evaluate("Q", QRELS, {"first": frame(FIRST), "other": {"x": {"a": 1.0}}})
 
 
 def test_pipelines_may_repeat_documents_with_duplicates():
     twice = pd.concat([ranked(FIRST), ranked(FIRST).assign(score=0.0)])
     with pytest.warns(ir_graded.CoverageWarning, match=rf"rows left out: {len(ranked(FIRST))}\)"):
-        found = ir_graded.evaluate(
-            "Q", QRELS, pt.Transformer.from_df(twice), topics=TOPICS, duplicates="first"
-        )
-    assert found.values.tolist() == ir_graded.evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+        found = evaluate("Q", QRELS, pt.Transformer.from_df(twice), topics=TOPICS, duplicates="first")
+    assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
 
 
 def test_pipelines_with_passages_and_lengths():
@@ -660,16 +650,14 @@ def test_pipelines_with_passages_and_lengths():
     run = pd.DataFrame(rows, columns=["qid", "docno", "score", "start", "length"])
     qrels = pd.DataFrame([("1", "a", 1, 5, 10)], columns=["qid", "docno", "label", "start", "length"])
     options = {"lengths": {"a": 100}, "beyond": "raise"}
-    found = ir_graded.evaluate(
-        "MAgP", qrels, {"p": pt.Transformer.from_df(run)}, topics=TOPICS[:1], **options
-    )
-    assert found.values.tolist() == ir_graded.evaluate("MAgP", qrels, {"p": run}, **options).values.tolist()
+    found = evaluate("MAgP", qrels, {"p": pt.Transformer.from_df(run)}, topics=TOPICS[:1], **options)
+    assert found.values.tolist() == evaluate("MAgP", qrels, {"p": run}, **options).values.tolist()
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda runs: ir_graded.evaluate("Q", QRELS, runs),
+        lambda runs: evaluate("Q", QRELS, runs),
         lambda runs: ir_graded.compare_runs("Q", QRELS, runs, ranked(FIRST)),
         lambda runs: ir_graded.unjudged(QRELS, runs),
         lambda runs: ir_graded.explain("Q", QRELS, runs["p"], "1"),
@@ -681,7 +669,7 @@ def test_pipelines_with_passages_and_lengths():
 )
 def test_pipelines_without_topics_are_rejected(call, request):
     with pytest.raises(
-        ir_graded.InputError, match=r"is a pipeline: give its results, pipeline.transform\(topics\)"
+        InputError, match=r"is a pipeline: give its results, pipeline.transform\(topics\)"
     ) as caught:
         call({"p": systems()[0]})
     # Other functions do not take topics.
@@ -695,7 +683,7 @@ def test_pipelines_are_compared():
     first, second = systems()
     given = {"baseline": {"first": first}, "runs": {"second": second}, "topics": TOPICS}
     found = ir_graded.compare_runs("Q", QRELS, **given)
-    scores = ir_graded.evaluate("Q", QRELS, {"first": first, "second": second}, topics=TOPICS).mean()["Q"]
+    scores = evaluate("Q", QRELS, {"first": first, "second": second}, topics=TOPICS).mean()["Q"]
     assert (found.run, found.baseline) == (("second",), ("first",))
     assert (found.mean[0], found.baseline_mean[0]) == (scores["second"], scores["first"])
 
@@ -720,7 +708,7 @@ def test_pipelines_are_compared():
 )
 def test_wrong_topics_and_results_are_rejected(runs, topics, message):
     with pytest.raises(ir_graded.GradedError, match=message):
-        ir_graded.evaluate("Q", QRELS, runs, topics=topics)
+        evaluate("Q", QRELS, runs, topics=topics)
 
 
 def test_pipelines_on_several_collections():
@@ -757,9 +745,7 @@ def test_frames_of_one_measure_are_a_matrix():
     given = experiment(perquery=True, eval_metrics=["map"])
     matrix = ir_graded.Scores.from_frame(given).matrix("AP")
     assert meta.discriminative_power(given).power == meta.discriminative_power(matrix).power
-    with pytest.raises(
-        ir_graded.InputError, match=r"^scores: .* of one|by one measure, found those by P-measu"
-    ):
+    with pytest.raises(InputError, match=r"^scores: .* of one|by one measure, found those by P-measu"):
         meta.discriminative_power(experiment(perquery=True))
 
 
@@ -788,7 +774,7 @@ def test_frames_and_classes_are_not_pipelines():
 def test_frames_of_means_are_rejected_by_statistics():
     from ir_graded import meta
 
-    with pytest.raises(ir_graded.InputError, match=r"pyterrier.Experiment\(..., perquery=True\)$"):
+    with pytest.raises(InputError, match=r"pyterrier.Experiment\(..., perquery=True\)$"):
         meta.differences(experiment())
     missing = experiment(perquery=True)
     for wrong, message in (
@@ -796,7 +782,7 @@ def test_frames_of_means_are_rejected_by_statistics():
         (missing.assign(qid=None), "frame: query_id: an id is missing"),
         (missing.assign(value=np.nan), "measure P-measure@1000: the score is nan, expected a finite number"),
     ):
-        with pytest.raises(ir_graded.InputError, match=message):
+        with pytest.raises(InputError, match=message):
             meta.differences(wrong)
 
 
@@ -804,7 +790,7 @@ def test_frames_of_means_are_rejected_by_statistics():
 def test_the_folder_of_an_experiment_holds_runs(tmp_path):
     experiment(save_dir=str(tmp_path))
     assert {"aggregated.csv", "perquery.csv"} < {file.name for file in tmp_path.iterdir()}
-    found = ir_graded.evaluate(MEASURES, QRELS, tmp_path)
+    found = evaluate(MEASURES, QRELS, tmp_path)
     assert found.runs == ("first.res", "second.res")
     assert found.mean().loc["first.res", "Q@10"] == pytest.approx(mean("first", "Q@10"), abs=1e-12)
     read = ir_graded.evaluation.scores.read_scores(tmp_path / "perquery.csv")
@@ -816,5 +802,5 @@ def test_the_folder_of_an_experiment_holds_runs(tmp_path):
     for file in tmp_path.glob("*.res.gz"):
         file.unlink()
     (tmp_path / "aggregated.csv").unlink()
-    with pytest.raises(ir_graded.InputError, match=r"has no files of runs$"):
-        ir_graded.evaluate("Q", QRELS, tmp_path)
+    with pytest.raises(InputError, match=r"has no files of runs$"):
+        evaluate("Q", QRELS, tmp_path)

@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 
 import ir_graded
 from ecosystem import forms
+from ir_graded import evaluate
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.io.table import Table
 
@@ -72,10 +73,10 @@ def test_the_reference_keeps_these_rows():
 def test_every_form_scores_and_counts_as_the_rows_kept_by_hand(form, kept, tmp_path):
     make = FORMS[form]
     with pytest.raises(InputError, match=r"appears twice, .*as evaluate and read_run do with duplicates='"):
-        ir_graded.evaluate(MEASURES, QRELS, make("run", ROWS, tmp_path))
-    expected = quietly(ir_graded.evaluate, MEASURES, QRELS, dicts(without_repetitions(ROWS, kept)))
+        evaluate(MEASURES, QRELS, make("run", ROWS, tmp_path))
+    expected = quietly(evaluate, MEASURES, QRELS, dicts(without_repetitions(ROWS, kept)))
     with pytest.warns(CoverageWarning) as said:
-        found = ir_graded.evaluate(MEASURES, QRELS, {"x": make("run", ROWS, tmp_path)}, duplicates=kept)
+        found = evaluate(MEASURES, QRELS, {"x": make("run", ROWS, tmp_path)}, duplicates=kept)
     assert found.values.tolist() == expected.values.tolist()
     ((text, place),) = ((str(one.message), one.filename) for one in said)
     assert f"Run 'x' {note(kept)}" in text
@@ -94,9 +95,9 @@ def test_any_rows_score_as_those_kept_by_hand(rows, kept):
     expected = without_repetitions([(*row, at) for at, row in enumerate(rows)], kept)  # none are equal
     found = quietly(ir_graded.read_run, helpers.frame("run", rows), duplicates=kept)
     assert [*found.itertuples(index=False, name=None)] == [row[:3] for row in expected]
-    found = quietly(ir_graded.evaluate, MEASURES, qrels, helpers.frame("run", rows), duplicates=kept)
+    found = quietly(evaluate, MEASURES, qrels, helpers.frame("run", rows), duplicates=kept)
     expected = dicts([row[:3] for row in expected])
-    assert found.values.tolist() == quietly(ir_graded.evaluate, MEASURES, qrels, expected).values.tolist()
+    assert found.values.tolist() == quietly(evaluate, MEASURES, qrels, expected).values.tolist()
 
 
 @KEPT
@@ -111,8 +112,8 @@ def test_rows_keep_their_positions_and_ranks(kept):
     names = ["query_id", "doc_id", "score", "position"]
     qrels = {"1": {"a": 1, "b": 2}}
     expected = pd.DataFrame(without_repetitions(rows, kept), columns=names)
-    found = quietly(ir_graded.evaluate, MEASURES, qrels, pd.DataFrame(rows, columns=names), duplicates=kept)
-    assert found.values.tolist() == quietly(ir_graded.evaluate, MEASURES, qrels, expected).values.tolist()
+    found = quietly(evaluate, MEASURES, qrels, pd.DataFrame(rows, columns=names), duplicates=kept)
+    assert found.values.tolist() == quietly(evaluate, MEASURES, qrels, expected).values.tolist()
     kept_rows = quietly(ir_graded.read_run, pd.DataFrame(rows, columns=names), duplicates=kept)
     assert kept_rows["position"].tolist() == expected["position"].tolist()
     ranked = [{"query_id": 1, "doc_id": doc, "rank": rank} for doc, rank in (("a", 3), ("b", 2), ("a", 1))]
@@ -132,42 +133,37 @@ def test_lists_and_responses_keep_the_document_at_its_first_position(kept, in_fi
         if in_file:
             run = tmp_path / "run.json"
             run.write_text(json.dumps(given_run))
-        found = quietly(ir_graded.evaluate, MEASURES, {"1": {"b": 1}}, run, duplicates=kept)
-        assert (
-            found.values.tolist()
-            == ir_graded.evaluate(MEASURES, {"1": {"b": 1}}, {"1": ["a", "b"]}).values.tolist()
-        )
+        found = quietly(evaluate, MEASURES, {"1": {"b": 1}}, run, duplicates=kept)
+        assert found.values.tolist() == evaluate(MEASURES, {"1": {"b": 1}}, {"1": ["a", "b"]}).values.tolist()
 
 
 def test_a_missing_score_of_a_repeated_document_is_an_error_if_the_best_counts():
     rows = [("1", "a", 1.0), ("1", "a", np.nan)]
     with pytest.raises(InputError, match=r"document 'a' \(row 1\): the score is missing"):
-        ir_graded.evaluate("Q", {"1": {"a": 1}}, helpers.frame("run", rows), duplicates="best")
+        evaluate("Q", {"1": {"a": 1}}, helpers.frame("run", rows), duplicates="best")
 
 
 @KEPT
 def test_passages_and_qrels_repeat_documents_as_without_the_option(kept):
     spans = helpers.frame("run", [("1", "a", 2.0, 0, 5), ("1", "a", 1.0, 7, 5)])
     gold = helpers.frame("qrels", [("1", "a", 1, 0, 5), ("1", "a", 1, 20, 5)])
-    expected = ir_graded.evaluate("CharF IoU", gold, spans)
-    found = ir_graded.evaluate("CharF IoU", gold, spans, duplicates=kept)
+    expected = evaluate("CharF IoU", gold, spans)
+    found = evaluate("CharF IoU", gold, spans, duplicates=kept)
     assert found.values.tolist() == expected.values.tolist()
     assert not found.coverage_notes
     levels = helpers.frame("qrels", [("1", "a", 1), ("1", "a", 2)])
     with pytest.raises(InputError, match=r"has level .* keep one of the rows \(only passages"):
-        ir_graded.evaluate("Q", levels, {"1": {"a": 1.0}}, duplicates=kept)
+        evaluate("Q", levels, {"1": {"a": 1.0}}, duplicates=kept)
 
 
 @KEPT
 def test_documents_count_as_passages_after_repetitions_are_left_out(kept):
     lengths = dict.fromkeys(("2", "9", "10", "50"), 7)
     qrels = {"101": {"2": 1, "9": 1}}
-    expected = quietly(
-        ir_graded.evaluate, "CharP@2", qrels, dicts(without_repetitions(ROWS, kept)), lengths=lengths
-    )
+    expected = quietly(evaluate, "CharP@2", qrels, dicts(without_repetitions(ROWS, kept)), lengths=lengths)
     frame = helpers.frame("run", ROWS)
     with pytest.warns(CoverageWarning, match=f"left out: {LEFT_OUT}"):
-        found = ir_graded.evaluate("CharP@2", qrels, frame, lengths=lengths, duplicates=kept)
+        found = evaluate("CharP@2", qrels, frame, lengths=lengths, duplicates=kept)
     assert found.values.tolist() == expected.values.tolist()
     assert found.signature.runs == expected.signature.runs
 
@@ -202,7 +198,7 @@ def alive(monkeypatch):
 def test_several_files_are_counted_each_and_held_one_at_a_time(tmp_path, alive):
     paths = files(tmp_path, 5)
     with pytest.warns(CoverageWarning) as said:
-        found = ir_graded.evaluate(MEASURES, QRELS, paths, duplicates="first")
+        found = evaluate(MEASURES, QRELS, paths, duplicates="first")
     assert alive == [0] * len(paths)
     text = str(said.pop().message)
     assert [f"Run '{at}.run' {note('first')}" in text for at in range(5)] == [True] * 3 + [False] * 2
@@ -235,7 +231,7 @@ def test_a_comparison_takes_the_option(kept, tmp_path):
 
 def test_other_words_are_rejected(tmp_path):
     calls = (
-        lambda word: ir_graded.evaluate("Q", "no.qrels", ROWS, duplicates=word),
+        lambda word: evaluate("Q", "no.qrels", ROWS, duplicates=word),
         lambda word: ir_graded.compare_runs("Q", "no.qrels", {"1": {"a": 1.0}}, {"b": {}}, duplicates=word),
         lambda word: ir_graded.report("Q", "no.qrels", {"a": {}}, tmp_path / "page", duplicates=word),
         lambda word: ir_graded.read_run(helpers.frame("run", ROWS), duplicates=word),
@@ -248,7 +244,7 @@ def test_other_words_are_rejected(tmp_path):
                 call(word)
     with pytest.raises(ParameterError, match="duplicates='raise' must be one of None, 'first', 'best'"):
         calls[-1]("raise")
-    scores = ir_graded.evaluate("Q", {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}})
+    scores = evaluate("Q", {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"a": 1.0}, "2": {"b": 1.0}})
     with pytest.raises(ParameterError, match="a page of Scores takes no duplicates"):
         ir_graded.report(scores, path=tmp_path / "page", duplicates="best")
 
@@ -264,8 +260,8 @@ def test_read_run_keeps_all_rows_by_default():
 @KEPT
 def test_the_signature_has_the_option_and_the_hash_of_the_rows_that_count(kept):
     frame, rows = helpers.frame("run", ROWS), helpers.frame("run", without_repetitions(ROWS, kept))
-    scores = quietly(ir_graded.evaluate, "Q", QRELS, frame, duplicates=kept)
-    usual = quietly(ir_graded.evaluate, "Q", QRELS, rows).signature
+    scores = quietly(evaluate, "Q", QRELS, frame, duplicates=kept)
+    usual = quietly(evaluate, "Q", QRELS, rows).signature
     assert scores.signature.runs == usual.runs
     assert "duplicates" not in usual.options  # as in files that were saved without the option
     assert scores.signature.options == usual.options | {"duplicates": kept}

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from helpers import run_command
 
-import ir_graded
-from ir_graded import CoverageWarning, FileFormatError, InputError
+from ir_graded import CoverageWarning, FileFormatError, InputError, evaluate, read_qrels, read_run
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
 RUN = {"q1": {"b": 3.0, "x": 2.0, "a": 1.5}, "q2": {"c": 1.0, "y": 0.5}}
@@ -102,10 +101,7 @@ def in_json(source, folder, lines):
     ("kind", "name", "source"), FORMS, ids=[f"{kind}, {name}" for kind, name, _ in FORMS]
 )
 def test_forms_of_tools_are_read_as_objects_in_json_and_by_commands(kind, name, source, tmp_path, capsys):
-    read, plain, value = {
-        "qrels": (ir_graded.read_qrels, QRELS, "relevance"),
-        "run": (ir_graded.read_run, RUN, "score"),
-    }[kind]
+    read, plain, value = {"qrels": (read_qrels, QRELS, "relevance"), "run": (read_run, RUN, "score")}[kind]
     expected = {(query, doc): number for query, docs in plain.items() for doc, number in docs.items()}
     sources = [source]
     if name != "sets":
@@ -113,9 +109,9 @@ def test_forms_of_tools_are_read_as_objects_in_json_and_by_commands(kind, name, 
     for one in sources:
         assert rows(read(one), value) == expected
         given = {"qrels": QRELS, "run": RUN, kind: one}
-        scores = ir_graded.evaluate(["Q", "nDCG@2"], given["qrels"], given["run"])
-        assert np.array_equal(scores.values, ir_graded.evaluate(["Q", "nDCG@2"], QRELS, RUN).values)
-        assert scores.signature.qrels == ir_graded.evaluate("Q", QRELS, RUN).signature.qrels
+        scores = evaluate(["Q", "nDCG@2"], given["qrels"], given["run"])
+        assert np.array_equal(scores.values, evaluate(["Q", "nDCG@2"], QRELS, RUN).values)
+        assert scores.signature.qrels == evaluate("Q", QRELS, RUN).signature.qrels
     if name != "sets":
         (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
         (tmp_path / "run.json").write_text(json.dumps(RUN))
@@ -126,7 +122,7 @@ def test_forms_of_tools_are_read_as_objects_in_json_and_by_commands(kind, name, 
 
 @pytest.mark.parametrize("name", RUN_FORMS)
 def test_runs_of_tools_are_runs_by_name(name):
-    scores = ir_graded.evaluate("Q", QRELS, {"one": RUN_FORMS[name], "other": RUN})
+    scores = evaluate("Q", QRELS, {"one": RUN_FORMS[name], "other": RUN})
     assert scores.runs == ("one", "other")
     assert (scores.values[:, 0] == scores.values[:, 1]).all()
 
@@ -135,9 +131,7 @@ def test_runs_of_tools_are_runs_by_name(name):
 def test_lists_without_queries_take_query_ids(name, tmp_path, capsys):
     path = in_json(IN_ORDER[name], tmp_path, lines=False)
     for source in (IN_ORDER[name], path):
-        assert rows(ir_graded.read_run(source, query_ids=["q1", "q2"]), "score") == rows(
-            ir_graded.read_run(RUN), "score"
-        )
+        assert rows(read_run(source, query_ids=["q1", "q2"]), "score") == rows(read_run(RUN), "score")
     (tmp_path / "ids.txt").write_text("q1\nq2\n")
     (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
     command = ("evaluate", tmp_path / "qrels.json", path, "--query-ids", tmp_path / "ids.txt", "-m", "Q")
@@ -175,22 +169,20 @@ def test_a_query_without_ratings_may_come_first():
 
 def test_positions_as_ids_are_warned_of():
     with pytest.warns(CoverageWarning, match="run: corpus_id are numbers, so the documents are positions"):
-        found = ir_graded.read_run([[{"corpus_id": 7, "score": 0.5}]], query_ids=["q1"])
+        found = read_run([[{"corpus_id": 7, "score": 0.5}]], query_ids=["q1"])
     assert found["doc_id"].tolist() == ["7"]
 
 
 def test_lists_rank_by_score_and_equal_scores_by_position():
-    frame = ir_graded.read_run({"q1": [("b", 1.0), ("z", 1.0), ("a", 2.0)]})
+    frame = read_run({"q1": [("b", 1.0), ("z", 1.0), ("a", 2.0)]})
     assert frame["position"].tolist() == [1, 2, 3]
     run = {"q1": [("b", 1.0), ("z", 1.0), ("y", 0.5)]}
     with pytest.warns(CoverageWarning, match="given positions"):
-        assert ir_graded.evaluate("RR", {"q1": {"b": 1}}, run).values.item() == 1.0
+        assert evaluate("RR", {"q1": {"b": 1}}, run).values.item() == 1.0
 
 
 def test_a_response_of_vespa_without_documents_is_a_topic_without_rows():
-    found = ir_graded.read_run(
-        {"q1": vespa([{"id": "a", "relevance": 1.0}]), "q2": {"root": {"id": "toplevel"}}}
-    )
+    found = read_run({"q1": vespa([{"id": "a", "relevance": 1.0}]), "q2": {"root": {"id": "toplevel"}}})
     assert found["doc_id"].tolist() == ["a"]
 
 
@@ -229,7 +221,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("kind", "source", "problem"), WRONG)
 def test_what_is_wrong_is_named(kind, source, problem, tmp_path):
-    read = {"qrels": ir_graded.read_qrels, "run": ir_graded.read_run}[kind]
+    read = {"qrels": read_qrels, "run": read_run}[kind]
     with pytest.raises(InputError, match=rf"^{kind}: .*{problem}"):
         read(source)
     if not isinstance(source, dict):  # whose runs could have names
@@ -250,4 +242,4 @@ def test_dicts_of_an_iterator_must_be_in_a_list():
 def test_an_object_that_may_have_two_forms_is_refused():
     both = {"details": {}, "metric_score": 1.0, "mteb_model_meta": {}}
     with pytest.raises(InputError, match="may be responses of a search engine or predictions of MTEB"):
-        ir_graded.read_run(both)
+        read_run(both)

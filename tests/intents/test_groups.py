@@ -5,13 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from intents.intent_cases import (
-    GENDER,
-    GENDER_TARGET,
-    GROUP_LEVELS,
-    GROUP_RUN,
-    HINDEX,
-)
+from intents.intent_cases import GENDER, GENDER_TARGET, GROUP_LEVELS, GROUP_RUN, HINDEX
 
 import ir_graded
 from ir_graded import GF, GFR

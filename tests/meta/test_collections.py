@@ -39,7 +39,7 @@ def of_moments(table):
     ("y", "v", "expected"),
     [
         # metafor 3.8, rma(yi, vi, method="REML", test="knha") without max(1, .): .011658, .037531
-        ([0.02, 0.03, 0.025], [0.0004, 0.0005, 0.0006], (-0.030197, 0.079386)),
+        ([0.02, 0.03, 0.025], [0.0004, 0.0005, 0.0006], (-0.030197, 0.079386))
     ],
 )
 def test_standard_error_is_not_below_that_of_equal_effects(y, v, expected):
@@ -147,9 +147,7 @@ def test_rows_of_collections_are_those_of_differences():
         alone = meta.differences(of_collection, "old").to_frame().set_index("run")
         for column in ("difference", "low", "high", "p", "mean", "baseline_mean"):
             np.testing.assert_allclose(found.loc[name, column], alone.loc[["x", "y"], column], rtol=1e-12)
-    together = {
-        "Q": pd.concat([scores["one"]["Q"], scores["two"]["Q"]], ignore_index=True),
-    }
+    together = {"Q": pd.concat([scores["one"]["Q"], scores["two"]["Q"]], ignore_index=True)}
     slices = ["one"] * 6 + ["two"] * 7
     joined = meta.differences(together, "old", slices=dict(enumerate(slices))).to_frame()
     in_collections = joined[joined["slice"] != "all"]

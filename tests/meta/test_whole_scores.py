@@ -4,13 +4,12 @@ import pandas as pd
 import pytest
 from helpers import covid_sample
 
-import ir_graded
-from ir_graded import meta
+from ir_graded import GradedError, evaluate, meta
 
 
 def scores_of_runs(*names):
     sample = covid_sample()
-    return ir_graded.evaluate("Q", sample.qrels, dict(zip(names, sample.runs.values(), strict=False)))
+    return evaluate("Q", sample.qrels, dict(zip(names, sample.runs.values(), strict=False)))
 
 
 @pytest.mark.parametrize(
@@ -36,13 +35,11 @@ def test_runs_of_scores_may_be_named_like_columns_of_topics():
 
 
 def test_scores_of_all_measures_are_not_a_matrix():
-    scores = ir_graded.evaluate("Q AP", {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}, "2": {"a": 1.0}})
+    scores = evaluate("Q AP", {"1": {"a": 1}, "2": {"a": 1}}, {"1": {"a": 1.0}, "2": {"a": 1.0}})
     for call in (
         meta.significance,
         meta.score_variance,
         lambda one: meta.topic_set_size(one, difference=0.1),
     ):
-        with pytest.raises(
-            ir_graded.GradedError, match=r"found the scores of all: Q, AP; give scores\.matrix\('Q'\)"
-        ):
+        with pytest.raises(GradedError, match=r"found the scores of all: Q, AP; give scores\.matrix\('Q'\)"):
             call(scores)

@@ -16,7 +16,7 @@ from passages import passage_cases
 from reference import rows as reference
 
 import ir_graded
-from ir_graded import CoverageWarning, ParameterError
+from ir_graded import CoverageWarning, ParameterError, compare_runs
 from ir_graded.measures import REGISTRY
 from ir_graded.measures.classic import CLASSICS, scorer_of
 from ir_graded.measures.classic.ties import takes_ranks, with_ranks
@@ -344,9 +344,7 @@ def test_ir_measures_computes_measures_with_ranks_of_rows():
 def test_compare_runs_takes_ranks():
     qrels = pd.concat([pd.DataFrame({"query_id": t, "doc_id": ["b"], "relevance": 1}) for t in "12345678"])
     run = pd.concat([RUN_F.assign(query_id=t) for t in "12345678"])
-    found = ir_graded.compare_runs(
-        "RR", qrels, run, {"x": run.drop_duplicates(["query_id", "doc_id"])}, ranks="rows"
-    )
+    found = compare_runs("RR", qrels, run, {"x": run.drop_duplicates(["query_id", "doc_id"])}, ranks="rows")
     assert found.difference.tolist() == [0.25]
     assert str(found.measure[0]) == "RR(ranks='rows')"
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from plots.plot_cases import assert_within
 
+from ir_graded import Scores, evaluate
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib.figure import Figure  # noqa: E402
 
-import ir_graded  # noqa: E402
 from ir_graded.errors import InputError  # noqa: E402
 from ir_graded.plots import scores as plots, style  # noqa: E402
 from ir_graded.plots.style import svg  # noqa: E402
@@ -22,11 +23,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 
 def scores_of(topics=8, runs=("a", "b")):
     rng = np.random.default_rng(1)
-    measures = tuple(
-        ir_graded.evaluate(["Q", "NCU(stop='rb', gamma=0.7)"], {"1": {"a": 1}}, {"1": {}}).measures
-    )
+    measures = tuple(evaluate(["Q", "NCU(stop='rb', gamma=0.7)"], {"1": {"a": 1}}, {"1": {}}).measures)
     values = rng.random((2, len(runs), topics))
-    return ir_graded.Scores(tuple(runs), measures, tuple(f"t{at}" for at in range(topics)), values)
+    return Scores(tuple(runs), measures, tuple(f"t{at}" for at in range(topics)), values)
 
 
 def intervals(runs=5):

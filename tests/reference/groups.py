@@ -68,11 +68,7 @@ def root_normalised_order_aware(a: Distribution, t: Distribution) -> float:
     return math.sqrt(sum(sums) / len(targeted) / (len(a) - 1))
 
 
-DIVERGENCES = {
-    "JSD": jensen_shannon,
-    "NMD": normalised_match_distance,
-    "RNOD": root_normalised_order_aware,
-}
+DIVERGENCES = {"JSD": jensen_shannon, "NMD": normalised_match_distance, "RNOD": root_normalised_order_aware}
 
 
 # ------------------------------------------------------------------------------------------------- measures

@@ -205,11 +205,7 @@ def or_none(value: float) -> float | None:
 
 
 def global_list(
-    base: Base,
-    at_rank: AtRank,
-    GG: dict[str, float],
-    cutoff: int | None,
-    all_levels: Iterable[float],
+    base: Base, at_rank: AtRank, GG: dict[str, float], cutoff: int | None, all_levels: Iterable[float]
 ) -> ranked.Topic:
     """Return the list of D or DIN with the gains at its ranks, and the ideal list by GG."""
     if base[1].get("stops"):

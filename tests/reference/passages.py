@@ -115,11 +115,7 @@ def topics(params: dict, qrels_rows: Iterable[Row], run_rows: Iterable[Row]) -> 
 
 
 def evaluate(
-    name: str,
-    params: dict,
-    qrels_rows: Iterable[Row],
-    run_rows: Iterable[Row],
-    number: type = float,
+    name: str, params: dict, qrels_rows: Iterable[Row], run_rows: Iterable[Row], number: type = float
 ) -> dict[str, float | Decimal]:
     """Score every topic of the qrels.
 

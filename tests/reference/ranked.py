@@ -832,10 +832,7 @@ def formula(name: str, topic: Topic) -> Decimal:
 
 
 def evaluate(
-    name: str,
-    params: dict,
-    qrels: dict[str, Levels],
-    run: dict[str, dict[str, float]],
+    name: str, params: dict, qrels: dict[str, Levels], run: dict[str, dict[str, float]]
 ) -> dict[str, float]:
     """Score every topic of the qrels.
 

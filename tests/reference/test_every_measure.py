@@ -27,18 +27,7 @@ from ir_graded.measures.base import ANSWERS
 from ir_graded.measures.classic import CLASSICS
 from ir_graded.measures.classic.ties import TIED_CLASSICS, takes_ranks, with_ranks, with_ties
 from ir_graded.measures.params import Attributes, Choice, Flag, Importance, LevelTable, Number, Param, Whole
-from reference import (
-    answers,
-    chunks,
-    groups,
-    intents,
-    ranked,
-    rows,
-    sampled,
-    subtopics,
-    ties,
-    unjudged,
-)
+from reference import answers, chunks, groups, intents, ranked, rows, sampled, subtopics, ties, unjudged
 from reference.tie_cases import rng_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -149,11 +149,7 @@ def article_kinds(topic: passages.Topic) -> dict[str, tuple[float, bool]]:
 
 
 def evaluate_passages(
-    name: str,
-    params: dict,
-    ties: str,
-    qrels_rows: Iterable[passages.Row],
-    run_rows: Iterable[passages.Row],
+    name: str, params: dict, ties: str, qrels_rows: Iterable[passages.Row], run_rows: Iterable[passages.Row]
 ) -> dict[str, float]:
     """Score every topic of the qrels by MAgP, gP or gR.
 

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import ir_graded
-from ir_graded import meta
+from ir_graded import meta, passages
 
 from .. import forms
 from ..recorder import Recorder, section
@@ -167,9 +167,7 @@ def _plots(out: Recorder) -> None:
     for measure in ("P+@10", "nDCG@10", "NCU(stop='rb')"):
         found = ir_graded.explain(measure, sample().qrels, runs[first], "1")
         pictures[f"profile of {measure}"] = found.plot
-    strip = ir_graded.passages.Strip(
-        "1", "a", 3, ((0, 30),), ((20, 60),), ((20, 30),), 60, P=0.25, R=1 / 3, F=2 / 7
-    )
+    strip = passages.Strip("1", "a", 3, ((0, 30),), ((20, 60),), ((20, 30),), 60, P=0.25, R=1 / 3, F=2 / 7)
     pictures["strip"] = strip.plot
     for name, draw in pictures.items():
         with out.errors("picture", name):
