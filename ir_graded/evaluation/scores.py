@@ -107,7 +107,7 @@ class Scores:
                 check_scores(of_measure, name, self._stated[name], self.runs, self.query_ids)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({"_stated": {}} | state)
         self.values.setflags(write=False)
 
     def position(self, measure: str | Measure) -> int:

@@ -444,7 +444,8 @@ def relevant_table(kind: str, source: Any, options: Options) -> Table:
     rows: list[tuple[Any, ...]] = []
     if isinstance(source, Mapping):
         rows = [(query_id, doc_id, 1.0, "") for query_id, doc_ids in source.items() for doc_id in doc_ids]
-        return _table_of(kind, rows, options)
+        without_rows = frozenset(as_text(query_id) for query_id, doc_ids in source.items() if not doc_ids)
+        return replace(_table_of(kind, rows, options), without_rows=without_rows)
     query, key = next(name for name in _QUERIES if name in source[0]), _relevant_key(source[0])
     try:
         for record in Node(source):

@@ -49,8 +49,11 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
     table = table.judgments()
     facets = {facet.name: facet for facet in wanted if table.has(facet)}
     first = table.query_id.is_first_distinct().arg_true().to_numpy().astype(np.int64)
-    names = at_rows(table.query_id, first)
-    topic = topic_numbers(table.query_id, names)
+    named = at_rows(table.query_id, first)
+    topic = topic_numbers(table.query_id, named)
+    # As in a dict of dicts, a topic without a document counts.
+    without = sorted(table.without_rows.difference(named))
+    names = named.append(pl.Series(without, dtype=pl.String)) if without else named
     articles, note = articles_of(table, topic), ""
     if articles is None:
         kept, document, level, note = _without_repetitions(table, topic)
@@ -88,7 +91,7 @@ def from_table(table: Table, scale: Sequence[float] = (), wanted: Iterable[Facet
         strata = at_rows(table.values(facets[STRATUM.name]), kept[order]).to_list()
         _check_strata(table, levels, names, strata)
     return Judgments(
-        table.query_objects(first),
+        [*table.query_objects(first), *without],
         names.to_list(),
         levels,
         doc_ids,

@@ -208,7 +208,7 @@ def test_several_files_are_counted_each_and_held_one_at_a_time(tmp_path, alive):
 
 def test_a_report_counts_repetitions_and_shows_the_option(tmp_path, alive):
     page = tmp_path / "page.html"
-    quietly(ir_graded.report, "Q", QRELS, files(tmp_path, 3), page, duplicates="best", n_resamples=9)
+    quietly(ir_graded.report, "Q", QRELS, files(tmp_path, 3), page, duplicates="best")
     assert {*alive} == {0}
     text = unescape(page.read_text())
     assert f"Run '1.run' {note('best')}" in text

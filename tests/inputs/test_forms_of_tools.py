@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers import run_command
 
+import ir_graded
 from ir_graded import CoverageWarning, FileFormatError, InputError, evaluate, read_qrels, read_run
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}
@@ -243,3 +244,11 @@ def test_an_object_that_may_have_two_forms_is_refused():
     both = {"details": {}, "metric_score": 1.0, "mteb_model_meta": {}}
     with pytest.raises(InputError, match="may be responses of a search engine or predictions of MTEB"):
         read_run(both)
+
+
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_topics_without_documents_count_in_every_form(tmp_path):
+    run = {"q1": [("a", 1.0)], "q2": [("b", 1.0)]}
+    for qrels in ({"q1": {"a": 1}, "q2": {}}, {"q1": ["a"], "q2": []}):
+        for source in (qrels, in_json(qrels, tmp_path, lines=False)):
+            assert evaluate("Q", source, run).values.tolist() == [[[1.0, 0.0]]]
