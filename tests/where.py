@@ -96,7 +96,7 @@ TABLE = {
     "measures/sampled.py": "sampled/test_strata_measures.py",
     "measures/pyterrier_notes.py": "ecosystem/test_pyterrier.py",
     "measures/*": "reference/test_every_measure.py measures/test_worked_examples.py",
-    "meta/max_t.py": "meta/test_differences.py meta/test_ranks.py",
+    "meta/max_t.py": "meta/test_differences.py meta/test_ranks.py meta/test_near_twins.py",
     "meta/options.py": "meta/test_defaults.py",
     "meta/paired_tests.py": "meta/test_differences.py",
     "meta/replicates.py": "meta/test_stability.py meta/test_significance.py",
