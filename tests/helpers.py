@@ -91,6 +91,7 @@ TABLES = {
     "tsv": lambda table, path: table.to_csv(path, sep="\t", index=False) or path,
     "JSON Lines": lambda table, path: table.to_json(path, orient="records", lines=True) or path,
 }
+WITHOUT_TUPLES = {name: make for name, make in TABLES.items() if name not in ("tuples", "iterator")}
 
 
 @cache

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from answers.answer_cases import EXAMPLE_A, EXAMPLE_E, SIX, answer, supported, topic, written
+from helpers import WITHOUT_TUPLES
 
 import ir_graded
 from ir_graded import (
@@ -42,9 +43,6 @@ def forms(folder):
     """Return the same assignments in all forms."""
     path = written(folder / "both.jsonl", OBJECTS)
     one, two = (written(folder / f"{run['run_id']}.jsonl", [run]) for run in OBJECTS)
-    FRAME.to_csv(folder / "table.csv", index=False)
-    FRAME.to_parquet(folder / "table.parquet")
-    records = FRAME.to_dict("records")
     unnamed = [{key: value for key, value in run.items() if key != "run_id"} for run in OBJECTS]
     return {
         "path": path,
@@ -57,15 +55,10 @@ def forms(folder):
         "mapping of tables": {run: FRAME[FRAME["run"] == run].drop(columns="run") for run in "xy"},
         "names win": {"x": [{**OBJECTS[0], "run_id": "other"}], "y": two},
         "objects": OBJECTS,
-        "records": records,
-        "pandas": FRAME,
+        **{name: make(FRAME, folder / f"table.{name}") for name, make in WITHOUT_TUPLES.items()},
         "categorical": FRAME.astype("category"),
         "numbers": FRAME.replace(NUMBERS).infer_objects(),
         "disorder": FRAME.iloc[[2, 0, 3, 1]].set_axis([5, 5, 3, 3])[COLUMNS[::-1]],
-        "polars": pl.DataFrame(FRAME.to_dict("list")),
-        "arrow": pa.table(FRAME.to_dict("list")),
-        "csv": folder / "table.csv",
-        "parquet": folder / "table.parquet",
         "blanks and cases": FRAME.replace({"vital": " Vital", "support": "SUPPORT "}),
     }
 
@@ -178,9 +171,8 @@ def test_objects_have_the_same_errors_with_the_number_of_the_item():
 
 def test_a_run_with_two_answers_to_a_topic_is_rejected(tmp_path):
     path = written(tmp_path / "a.jsonl", [OBJECTS[0], OBJECTS[1], OBJECTS[0]])
-    with pytest.raises(
-        InputError, match=r"line 3: run 'x', topic '1' appears twice, first at .*a.jsonl, line 1"
-    ):
+    message = r"line 3: run 'x', topic '1' appears twice, first at .*a.jsonl, line 1"
+    with pytest.raises(InputError, match=message):
         score_answers("NuggetScore", path)
     with pytest.raises(InputError, match=r"item 1: topic '1' appears twice, first at item 0"):
         score_answers("NuggetScore", OBJECTS, nuggets=[topic("a vital"), topic("b vital")])
@@ -194,10 +186,7 @@ def test_a_run_with_two_answers_to_a_topic_is_rejected(tmp_path):
             [*ROWS, ("1", "z", "a", "okay", "support")],
             "topic '1', nugget 'a' has two importances (row 0 and row 4)",
         ),
-        (
-            [(*ROWS[0][:4], 1.5)],
-            "row 0: the assignment is 1.5; it must be one of support",
-        ),
+        ([(*ROWS[0][:4], 1.5)], "row 0: the assignment is 1.5; it must be one of support"),
         ([(*ROWS[0][:4], float("nan"))], "the assignment is nan"),
         ([(*ROWS[0][:4], -0.1)], "credit from 0 to 1"),
         ([(*ROWS[0][:3], float("inf"), 1.0)], "the importance is inf"),
@@ -239,16 +228,10 @@ def test_a_frame_of_spark_is_refused_with_the_reason():
 @pytest.mark.parametrize(
     ("text", "keys"),
     [
-        (
-            '{"question": "q", "positive_ctxs": []}\n' * 2,
-            "question, positive_ctxs",
-        ),
+        ('{"question": "q", "positive_ctxs": []}\n' * 2, "question, positive_ctxs"),
         ('[\n{"question": "q", "answers": ["a"]}\n]\n', "question, answers"),
         ('{"id": "1", "input": "q", "output": [{"answer": "a"}]}\n', "id, input, output"),
-        (
-            '{"topic_id": "1", "answer": [{"text": "a"}]}\n',
-            "topic_id, answer",
-        ),
+        ('{"topic_id": "1", "answer": [{"text": "a"}]}\n', "topic_id, answer"),
     ],
 )
 def test_files_of_other_objects_are_named_by_their_keys(text, keys, tmp_path):
@@ -324,17 +307,12 @@ def test_measures_need_their_input(measures, options, words):
 
 def test_citations_in_all_forms(tmp_path):
     objects = [supported("a FS b NS | ")]
-    CITATIONS.to_csv(tmp_path / "t.csv", index=False)
     named = {"x": [{"qid": "1", "support_eval": objects[0]["support_eval"]}]}
     forms = {
         "objects": objects,
         "mapping": named,
         "file": written(tmp_path / "c.jsonl.xz", objects),
-        "pandas": CITATIONS,
-        "polars": pl.DataFrame(CITED, schema=[*CITATIONS], orient="row"),
-        "arrow": pa.Table.from_pandas(CITATIONS),
-        "records": CITATIONS.to_dict("records"),
-        "csv": tmp_path / "t.csv",
+        **{name: make(CITATIONS, tmp_path / f"t.{name}") for name, make in WITHOUT_TUPLES.items()},
         "words": CITATIONS.replace({"FS": "Full Support", "NS": "no_support"}),
         "numbered": CITATIONS.astype({"sentence": int}),
     }
@@ -352,9 +330,8 @@ def test_sentences_of_a_table_that_need_no_citation(no):
 
 
 def test_a_citation_without_a_label_is_a_warning():
-    with pytest.warns(
-        CoverageWarning, match=r"1 of 2 citations have no label and count 0, the first at item 0"
-    ):
+    message = r"1 of 2 citations have no label and count 0, the first at item 0"
+    with pytest.warns(CoverageWarning, match=message):
         scores = score_answers("CitationP", citations=[supported("a FS | b -")])
     assert scores.values.tolist() == [[[0.5]]]
 
@@ -391,9 +368,8 @@ def test_bad_citations_are_errors_with_places(given, words):
 
 def test_an_unknown_label_in_a_file_is_named_by_line_and_path(tmp_path):
     path = written(tmp_path / "c.jsonl", [supported("a FS"), supported("a FS | b Maybe", "2")])
-    with pytest.raises(
-        FileFormatError, match=r"c.jsonl, line 2: support_eval\[1\].eval_scores\[0\]: .*'Maybe'"
-    ):
+    message = r"c.jsonl, line 2: support_eval\[1\].eval_scores\[0\]: .*'Maybe'"
+    with pytest.raises(FileFormatError, match=message):
         score_answers("CitationP", citations=path)
 
 
@@ -435,10 +411,7 @@ def test_a_lazy_frame_is_an_error():
     [
         ('{"qid": "\\ud800", "nuggets": []}', "line 1: not JSON"),
         ("query_id,nugget\n1,a\n", "no column importance, assignment"),
-        (
-            "query_id,nugget,importance,assignment,assignment\n",
-            "several columns named assignment",
-        ),
+        ("query_id,nugget,importance,assignment,assignment\n", "several columns named assignment"),
     ],
 )
 def test_errors_of_files_name_the_file(text, words, tmp_path):

@@ -188,9 +188,8 @@ def test_wrong_options_of_the_command(capsys):
     assert_command_fails(run_command(capsys, *given, "--baseline", "x", "-q"), "--by-topic")
     assert_command_fails(run_command(capsys, "answers", "-m", "all_score"), "NuggetScore needs assignments")
     two = (*given[:2], "poor.jsonl.gz", *given[2:])
-    assert_command_fails(
-        run_command(capsys, *two, "--baseline", "x"), "--baseline x must be one of 'good', 'poor'"
-    )
+    failed = run_command(capsys, *two, "--baseline", "x")
+    assert_command_fails(failed, "--baseline x must be one of 'good', 'poor'")
     assert_command_fails(run_command(capsys, "answers", "none.jsonl", "-m", "all_score"), "none.jsonl")
 
 
@@ -208,9 +207,8 @@ def test_saved_scores_are_read_by_statistics(capsys):
         code, out, err = run_command(capsys, *command, "--scores", "s.json")
         assert code == 0, err
         assert "good" in out or "NuggetScore" in out
-    assert_command_fails(
-        run_command(capsys, "ranks", "--scores", "good.jsonl"), "good.jsonl", "Scores.to_json"
-    )
+    failed = run_command(capsys, "ranks", "--scores", "good.jsonl")
+    assert_command_fails(failed, "good.jsonl", "Scores.to_json")
     assert_command_fails(run_command(capsys, "ranks", "--scores", "s.json", "--matrix", "x"), "--scores FILE")
     one = run_command(capsys, "significance", "--scores", "s.json", "-m", "vital_score")
     assert one == run_command(

@@ -1,8 +1,8 @@
 """Equivalence classes: EC of a measure compared with worked examples, the plain reference and properties."""
 
 import pandas as pd
-import polars as pl
 import pytest
+from helpers import TABLES
 from intents.intent_cases import CLASS_LEVELS, CLASSES
 
 import ir_graded
@@ -103,21 +103,12 @@ def test_expected_ties_are_rejected():
 # ----------------------------------------------------------------------------------------------------- input
 
 
-def forms(tmp_path):
-    """Yield the example in all forms that can hold classes."""
+@pytest.mark.parametrize("form", ["file", *TABLES])
+def test_all_forms_of_input_give_equal_scores(form, tmp_path):
     path = tmp_path / "classes.txt"
-    rows = list(EXAMPLE.itertuples(index=False))
-    path.write_text("".join(f"{r[0]} {r[1]} L{r[2]} {r[3]}\n" for r in rows))
-    yield "file", path
-    yield "pandas", EXAMPLE
-    yield "polars", pl.from_dict(EXAMPLE.astype({"equivalence_class": int}).to_dict("list"))
-    yield "arrow", pl.from_dict(EXAMPLE.astype({"equivalence_class": int}).to_dict("list")).to_arrow()
-    yield "tuples", rows
-
-
-def test_all_forms_of_input_give_equal_scores(tmp_path):
-    for name, qrels in forms(tmp_path):
-        assert score("EC-Q", "bac", qrels) == 0.5625, name
+    path.write_text("".join(f"{r[1]} {r[2]} L{r[3]} {r[4]}\n" for r in EXAMPLE.itertuples()))
+    qrels = path if form == "file" else TABLES[form](EXAMPLE, tmp_path / "qrels")
+    assert score("EC-Q", "bac", qrels) == 0.5625
 
 
 def test_conflicting_classes_of_a_document_are_rejected():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import TABLES
 from intents.intent_cases import GROUP_LEVELS, GROUP_RUN, HINDEX
 from packed import gzipped
 
@@ -53,46 +54,29 @@ def test_forms_of_membership_give_equal_scores(tmp_path):
         assert score(found) == pytest.approx(EXPECTED, abs=1e-11)
 
 
-def test_forms_of_qrels_give_equal_scores(tmp_path):
+@pytest.mark.parametrize("form", ["dict", "file", *TABLES])
+def test_forms_of_qrels_give_equal_scores(form, tmp_path):
     file = written(tmp_path, "".join(f"1 0 {doc} {level}\n" for _, doc, level in ROWS), "qrels.txt")
-    for qrels in (
-        QRELS,
-        {1: GROUP_LEVELS},
-        FRAME,
-        pl.from_dict(FRAME.to_dict("list")),
-        pl.from_dict(FRAME.to_dict("list")).to_arrow(),
-        file,
-        list(FRAME.itertuples(index=False)),
-    ):
-        assert score(ir_graded.with_groups(qrels, {"HINDEX": {"1": HINDEX}})) == pytest.approx(
-            EXPECTED, abs=1e-11
-        )
+    others = {"dict": {1: GROUP_LEVELS}, "file": file}
+    qrels = others[form] if form in others else TABLES[form](FRAME, tmp_path / "qrels")
+    found = ir_graded.with_groups(qrels, {"HINDEX": {"1": HINDEX}})
+    assert score(found) == pytest.approx(EXPECTED, abs=1e-11)
 
 
-def columns_of_vectors():
-    """Yield a column of vectors in all forms of qrels that can hold one."""
-    vectors = [HINDEX[doc] for _, doc, _ in ROWS]
-    as_pandas = FRAME.assign(HINDEX=vectors)
-    yield as_pandas
-    yield FRAME.assign(HINDEX=[tuple(vector) for vector in vectors])
-    yield FRAME.assign(HINDEX=[np.array(vector) for vector in vectors])
-    lists = FRAME.to_dict("list") | {"HINDEX": [[*map(float, vector)] for vector in vectors]}
-    yield pl.from_dict(lists)
-    yield pl.from_dict(lists).to_arrow()
-    yield pl.from_dict(lists).with_columns(pl.col("HINDEX").cast(pl.Array(pl.Float64, 4)))
-    yield list(as_pandas.itertuples(index=False))
+VECTORS = [HINDEX[doc] for _, doc, _ in ROWS]
+OF_FLOATS = FRAME.assign(HINDEX=[[*map(float, vector)] for vector in VECTORS])
 
 
-def test_columns_of_vectors_give_equal_scores():
-    for qrels in columns_of_vectors():
+@pytest.mark.parametrize("form", sorted(TABLES.keys() - {"csv", "tsv"}))
+def test_columns_of_vectors_give_equal_scores(form, tmp_path):
+    assert score(TABLES[form](OF_FLOATS, tmp_path / "qrels")) == pytest.approx(EXPECTED, abs=1e-11)
+
+
+def test_vectors_of_any_type_give_equal_scores():
+    in_arrays = pl.from_pandas(OF_FLOATS).with_columns(pl.col("HINDEX").cast(pl.Array(pl.Float64, 4)))
+    others = [FRAME.assign(HINDEX=[*map(kind, VECTORS)]) for kind in (list, tuple, np.array)]
+    for qrels in (in_arrays, *others):
         assert score(qrels) == pytest.approx(EXPECTED, abs=1e-11)
-
-
-def test_a_parquet_file_of_vectors_is_read(tmp_path):
-    vectors = [[*map(float, HINDEX[doc])] for _, doc, _ in ROWS]
-    path = tmp_path / "qrels.parquet"
-    pl.from_dict(FRAME.to_dict("list") | {"HINDEX": vectors}).write_parquet(path)
-    assert score(path) == pytest.approx(EXPECTED, abs=1e-11)
 
 
 def test_several_attribute_sets_are_added_in_one_call():

@@ -124,9 +124,8 @@ def test_real_budgets_are_those_of_runs_cut_by_hand():
 
 
 def test_ir_measures_computes_nuggets():
-    assert ir_measures.calc_aggregate([ir_graded.NuggetR @ 3], EXAMPLE, EXAMPLE_RUN) == {
-        ir_graded.NuggetR @ 3: 0.5
-    }
+    measure = ir_graded.NuggetR @ 3
+    assert ir_measures.calc_aggregate([measure], EXAMPLE, EXAMPLE_RUN) == {measure: 0.5}
     parsed = ir_measures.parse_measure("NuggetR(importance='vital',budget=8000)")
     assert parsed == ir_graded.NuggetR(importance="vital", budget=8000)
 
