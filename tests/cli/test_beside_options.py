@@ -23,9 +23,7 @@ def run(capsys, tmp_path, monkeypatch):
 def test_commands_give_the_scores_of_evaluate(run, tmp_path, option):
     def given(command):
         """Return the words of a command with the option, "" without it."""
-        return next(
-            (f"{command} {text} {words}" for flag, text, words in options(command) if flag == option), ""
-        )
+        return next((f"{command} {text} {w}" for flag, text, w in options(command) if flag == option), "")
 
     _, qrels, *runs, _, measure, _, file = shlex.split(given("evaluate"))
     further = {} if option == "--groups" else {option[2:]: file}

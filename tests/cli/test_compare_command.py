@@ -10,7 +10,6 @@ import sys
 from functools import partial
 from xml.etree import ElementTree as ET
 
-import ir_measures
 import pytest
 from helpers import assert_command_fails, run_command
 
@@ -30,10 +29,15 @@ def run_lines(hit_rank):
     return "\n".join(ranks) + "\n"
 
 
+def write_topics(path, value):
+    """Write a file with a line for each topic."""
+    path.write_text("".join(f"{topic} {value(topic)}\n" for topic in range(TOPICS)))
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(TOPICS)))
+    write_topics(tmp_path / "qrels.txt", lambda _: "0 hit 1")
     (tmp_path / "old.run").write_text(run_lines(lambda topic: 1 + topic % 2))
     (tmp_path / "same.run").write_text(run_lines(lambda topic: 1 + topic % 2))
     (tmp_path / "worse.run").write_text(run_lines(lambda topic: 2 + topic % 2))
@@ -41,8 +45,7 @@ def folder(tmp_path, monkeypatch):
     # Half the topics better, half worse; and a small loss on some.
     (tmp_path / "near.run").write_text(run_lines(lambda topic: 2 - topic % 2))
     (tmp_path / "slip.run").write_text(run_lines(lambda topic: 1 + topic % 2 + (topic in {2, 12, 22, 8})))
-    slices = "".join(f"{topic}\t{'even' if topic % 2 == 0 else 'odd'}\n" for topic in range(TOPICS))
-    (tmp_path / "slices.tsv").write_text(slices)
+    write_topics(tmp_path / "slices.tsv", lambda topic: "odd" if topic % 2 else "even")
     return tmp_path
 
 
@@ -99,10 +102,10 @@ def test_table_has_a_row_for_each_run_and_measure_and_says_what_was_tested(compa
     code, out, _ = compare("worse.run", "same.run", "-m", "RR P@1")
     assert code == 0
     lines = out.splitlines()
-    assert [line.split()[::12] for line in lines[2:6]] == [
+    assert [line.split()[::12] for line in lines[2:6]] == 2 * [
         ["worse.run", "worse"],
         ["same.run", "equivalent"],
-    ] * 2
+    ]
     assert lines[-3].startswith(
         "4 comparisons with old.run: 2 worse, 2 equivalent (tolerance 0, alpha 0.05, 90% intervals). "
         "One-sided randomisation test on 30 topics, correction max-t. A loss of 0."
@@ -242,9 +245,7 @@ def test_one_file_as_baseline_and_run_is_an_error_under_any_path(compare, folder
 def test_a_baseline_that_lacks_topics_of_a_slice_is_rejected(compare, folder):
     lines = (folder / "old.run").read_text().splitlines(keepends=True)
     (folder / "old.run").write_text("".join(line for line in lines if line.split()[0] not in {"0", "1"}))
-    (folder / "slices.txt").write_text(
-        "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
-    )
+    write_topics(folder / "slices.txt", lambda topic: "hard" if topic < 8 else "easy")
     assert compare("worse.run", "-m", "RR", "--fail-if", "worse", "--quiet")[0] == 1  # 2 of 30 may be missing
     found = compare("worse.run", "-m", "RR", "--fail-if", "worse", "--slices", "slices.txt")
     assert_command_fails(found, "lacks 2 of the 8 topics of slice 'hard' (the first is '0')")
@@ -253,13 +254,8 @@ def test_a_baseline_that_lacks_topics_of_a_slice_is_rejected(compare, folder):
 @pytest.mark.slow
 def test_a_slice_that_cannot_be_worse_hides_no_loss(compare, folder):
     """The slice none has no relevant document that old.run retrieved; both runs are tested on all topics."""
-    (folder / "qrels.txt").write_text(
-        "".join(f"{topic} 0 {'hit' if topic < 24 else 'unseen'} 1\n" for topic in range(TOPICS))
-    )
-    (folder / "slices.txt").write_text(
-        "query_id slice\n"
-        + "".join(f"{topic} {'some' if topic < 24 else 'none'}\n" for topic in range(TOPICS))
-    )
+    write_topics(folder / "qrels.txt", lambda topic: f"0 {'hit' if topic < 24 else 'unseen'} 1")
+    write_topics(folder / "slices.txt", lambda topic: "some" if topic < 24 else "none")
     gate = ("-m", "RR", "--fail-if", "worse", "--slices", "slices.txt")
     code, out, err = compare("worse.run", *gate)
     assert (code, "3 comparisons with old.run: 2 worse, 1 inconclusive" in out) == (1, True)
@@ -269,8 +265,7 @@ def test_a_slice_that_cannot_be_worse_hides_no_loss(compare, folder):
 
 
 def test_each_slice_has_its_own_detectable_loss(compare, folder):
-    slices = "".join(f"{topic} {'hard' if topic < 8 else 'easy'}\n" for topic in range(TOPICS))
-    (folder / "slices.txt").write_text(slices)
+    write_topics(folder / "slices.txt", lambda topic: "hard" if topic < 8 else "easy")
     _, out, _ = compare("worse.run", "-m", "RR", "--slices", "slices.txt")
     losses = [line.split()[10] for line in out.splitlines()[2:5]]
     assert len(set(losses)) == 3
@@ -313,8 +308,7 @@ def test_every_output_has_the_shares_of_judged_documents_and_a_note(compare):
         rows = [line.replace("|", " ").split() for line in out.splitlines()[start : start + 4]]
         assert rows[0][-3:] == ["judged", "baseline_judged", "verdict"]
         assert [row[-3:] for row in rows[2:]] == [
-            ["0.7000", "1.0000", "worse"],
-            ["0.0000", "1.0000", "worse"],
+            [share, "1.0000", "worse"] for share in ("0.7000", "0.0000")
         ]
         assert out.splitlines()[-1] == NOTE
     found = json.loads(compare(*given, "json")[1])
@@ -365,9 +359,7 @@ def test_a_comment_begins_with_the_worst_verdict_and_its_comparisons(compare):
 @pytest.mark.slow
 def test_a_comment_on_hundreds_of_comparisons_fits_and_counts_what_it_leaves_out(compare, folder):
     """Measures with long names on hundreds of slices; the worse ones come first."""
-    long = "s" * 40
-    slices = "".join(f"{topic} {long}{topic % 15}\n" for topic in range(TOPICS))
-    (folder / "slices.txt").write_text(slices)
+    write_topics(folder / "slices.txt", lambda topic: f"{'s' * 40}{topic % 15}")
     measures = "nDCG@10 nDCG@5 RR P@1"
     given = ("worse.run", "near.run", "-m", measures, "--quiet", "--slices", "slices.txt", "-o")
     code, out, err = compare(*given, "markdown")
@@ -382,9 +374,7 @@ def test_a_comment_on_hundreds_of_comparisons_fits_and_counts_what_it_leaves_out
         left.remove(row[-1])
     (more,) = [line for line in out.splitlines() if line.startswith("And ")]
     assert more.startswith(f"And {len(left)} more: ")
-    assert sum(int(part.split()[0]) for part in more.partition(": ")[2].partition(".")[0].split(", ")) == len(
-        left
-    )
+    assert sum(int(p.split()[0]) for p in more.partition(": ")[2].partition(".")[0].split(", ")) == len(left)
     assert f"**Worse**: 128 comparisons with old.run: {verdicts.count('worse')} worse" in out
     assert "and on 5 more slices" in out
 
@@ -397,8 +387,7 @@ def test_a_comment_with_names_of_any_length_fits(compare, folder):
     _, out, _ = compare(*names, "-m", "RR", "-o", "markdown")
     assert len(out) <= 65_536
     assert "And 10 more: 10 worse. " in out
-    text = folder / "slices.txt"
-    text.write_text("".join(f"{topic} {'long' * 9000}{topic % 3}\n" for topic in range(TOPICS)))
+    write_topics(folder / "slices.txt", lambda topic: f"{'long' * 9000}{topic % 3}")
     _, out, _ = compare("worse.run", "-m", "RR", "--slices", "slices.txt", "-o", "markdown")
     assert out.startswith("**Worse**: 4 comparisons with old.run: 4 worse ")
     assert [row[:2] for row in rows_of_markdown(out)] == [["worse.run", "RR"]]
@@ -523,7 +512,7 @@ def test_a_run_alone_needs_a_minimum_and_no_options_of_tests(compare):
 
 @pytest.mark.slow
 def test_minima_follow_weights_and_the_order_of_ties(capsys, folder):
-    (folder / "traffic.txt").write_text("".join(f"{t} {1 if t % 2 else 3}\n" for t in range(TOPICS)))
+    write_topics(folder / "traffic.txt", lambda t: 1 if t % 2 else 3)
     given = ("compare", "qrels.txt", "old.run", "-m", "RR", "-o", "json", "--weights", "traffic.txt")
     assert run_command(capsys, *given, "--min", "RR=.875")[0] == 0  # (3 * 1 + 1 * .5) / 4
     assert run_command(capsys, *given, "--min", "RR=.8751")[0] == 1
@@ -535,9 +524,7 @@ def test_minima_follow_weights_and_the_order_of_ties(capsys, folder):
 def test_markdown_is_a_table_with_slices(compare):
     code, out, _ = compare("worse.run", "-m", "RR", "-o", "markdown", "--slices", "slices.tsv")
     assert code == 0
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines() if line[:1] == "|"
-    ]
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in out.splitlines() if line[:1] == "|"]
     assert rows[0][:4] == ["run", "measure", "slice", "baseline\\_mean"]
     assert not {"p\\_loss", "minimum\\_detectable"} & {*rows[0]}
     assert [(row[2], row[-1]) for row in rows[2:]] == [("all", "worse"), ("even", "worse"), ("odd", "worse")]
@@ -599,9 +586,7 @@ def test_runs_of_one_file_name_are_told_apart_by_their_folders(compare, folder):
 @pytest.mark.parametrize("tolerance", ["5%", "-0.1"])
 def test_a_wrong_tolerance_names_its_units(compare, tolerance):
     failed = compare("same.run", "-m", "RR", "--tolerance", tolerance)
-    assert_command_fails(
-        failed, "--tolerance", tolerance, "; give it in units of the measure, for example 0.005"
-    )
+    assert_command_fails(failed, "--tolerance", tolerance, "units of the measure, for example 0.005")
 
 
 @pytest.mark.parametrize(
@@ -612,13 +597,9 @@ def test_topics_of_slices_may_hold_blanks(capsys, folder, mark, header):
     topics = [f"what is {topic}" for topic in range(TOPICS)]
     (folder / "qrels.csv").write_text("query_id,doc_id,relevance\n" + "".join(f"{t},hit,1\n" for t in topics))
     for name, first in (("old", "hit"), ("new", "x")):
-        rows = "".join(
-            f"{topic},hit,1\n{topic},{first},2\n" if first == "x" else f"{topic},hit,1\n" for topic in topics
-        )
+        rows = "".join(f"{t},hit,1\n{t},{first},2\n" if first == "x" else f"{t},hit,1\n" for t in topics)
         (folder / f"{name}.csv").write_text("query_id,doc_id,score\n" + rows)
-    slices = "".join(
-        f"{topic}{mark}{'early' if at < 10 else 'late on'}\n\n" for at, topic in enumerate(topics)
-    )
+    slices = "".join(f"{t}{mark}{'early' if at < 10 else 'late on'}\n\n" for at, t in enumerate(topics))
     (folder / "slices").write_text(header + slices)
     given = ("qrels.csv", "old.csv", "new.csv", "-m", "RR", "--slices", "slices", "-o", "json")
     code, out, _ = run_command(capsys, "compare", *given)
@@ -717,12 +698,6 @@ def test_judged_is_one_minus_the_unjudged_share_of_the_topics_retrieved():
     assert found.judged[0] == pytest.approx(share)
 
 
-def test_runs_that_can_be_read_once_are_compared():
-    rows = [(topic, doc, score) for topic, docs in NEW.items() for doc, score in docs.items()]
-    found = ir_graded.compare_runs("RR", QRELS, OLD, {"new": (ir_measures.ScoredDoc(*row) for row in rows)})
-    assert (found.passed, found.judged.tolist(), found.baseline_judged.tolist()) == (False, [0.5], [0.5])
-
-
 def test_a_baseline_that_scores_0_is_warned_of():
     with pytest.warns(ir_graded.CoverageWarning) as caught:
         found = ir_graded.compare_runs("RR", QRELS, {"b": {t: {"D-1": 1.0, "D-2": 0.5} for t in QRELS}}, OLD)
@@ -781,18 +756,16 @@ def test_gate_and_all_its_outputs_equal_differences(compare):
 @pytest.mark.slow
 def test_weights_of_topics_decide(compare, folder):
     """near.run is better on even topics, which have nearly all the traffic."""
-    (folder / "traffic.txt").write_text("".join(f"{t} {1000 if t % 2 == 0 else 1}\n" for t in range(TOPICS)))
+    write_topics(folder / "traffic.txt", lambda t: 1000 if t % 2 == 0 else 1)
     _, out, _ = compare("near.run", "-m", "RR", "--weights", "traffic.txt", "-o", "json")
     (row,) = json.loads(out)["comparisons"]
     assert row["difference"] < -0.49
     assert row["verdict"] == "worse"
-    (folder / "traffic.txt").write_text("".join(f"{t} {10_000 if t == 2 else 1}\n" for t in range(TOPICS)))
+    write_topics(folder / "traffic.txt", lambda t: 10_000 if t == 2 else 1)
     found = json.loads(
         compare("near.run", "-m", "RR", "--weights", "traffic.txt", "-o", "json", "--quiet")[1]
     )
-    assert found["notes"][0].startswith(
-        "Weights: the effective number of topics is 1.0 (all topics), below 10"
-    )
+    assert found["notes"][0].startswith("Weights: the effective number of topics is 1.0 (all topics)")
     assert found["comparisons"][0]["minimum_detectable"] is None
     (folder / "traffic.txt").write_text("0 5\n1 -3\n")
     failed = compare("near.run", "-m", "RR", "--weights", "traffic.txt")
@@ -839,13 +812,13 @@ def test_warnings_of_tests_are_notes(compare, folder):
 
 @pytest.mark.slow
 def test_outputs_name_the_file_of_weights(compare, folder):
-    (folder / "traffic.txt").write_text("".join(f"{t} {1 if t % 2 else 3}\n" for t in range(TOPICS)))
+    write_topics(folder / "traffic.txt", lambda t: 1 if t % 2 else 3)
     given = ("-m", "RR", "--weights", "traffic.txt", "--min", "RR=.1")
     for more, said in (([], "Means are"), (["worse.run"], "Means and tests are")):
         for text in (*notes_of(compare, *more, *given), compare(*more, *given)[1]):
             assert text.count(f"{said} weighted by traffic.txt.") == 1
         assert compare(*more, *given, "-o", "csv")[2] == f"{said} weighted by traffic.txt.\n"
-    (folder / "traffic.txt").write_text("".join(f"{t} {10_000 if t == 2 else 1}\n" for t in range(TOPICS)))
+    write_topics(folder / "traffic.txt", lambda t: 10_000 if t == 2 else 1)
     for text in notes_of(compare, "near.run", *given):
         assert text.count("effective number of topics") == 1
 
@@ -907,9 +880,7 @@ def test_json_rounds_no_p_value(compare):
 def test_a_small_difference_of_judged_shares_has_no_note(folder):
     """Three of 300 documents are a difference of .01."""
     docs = [f"d{at}" for at in range(10)]
-    (folder / "qrels.txt").write_text(
-        "".join(f"{topic} 0 {doc} 1\n" for topic in range(TOPICS) for doc in docs)
-    )
+    (folder / "qrels.txt").write_text("".join(f"{t} 0 {doc} 1\n" for t in range(TOPICS) for doc in docs))
     for unjudged, noted in ((2, False), (3, True)):
         new = {str(topic): {doc: -at for at, doc in enumerate(docs)} for topic in range(TOPICS)}
         for topic in range(unjudged):

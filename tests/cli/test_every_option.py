@@ -53,9 +53,7 @@ def outcome(capsys, folder, monkeypatch):
 
 
 def test_every_command_is_tested_here():
-    names = {
-        f"{name} {one}" for name in commands.commands for one in getattr(command_of(name), "commands", [])
-    }
+    names = {f"{n} {one}" for n in commands.commands for one in getattr(command_of(n), "commands", [])}
     names |= {name for name in commands.commands if not hasattr(command_of(name), "commands")}
     assert names == ARGUMENTS.keys()
 

@@ -79,9 +79,8 @@ def test_soft_labels_have_alpha_and_no_matrix(judgments, tmp_path):
         (tmp_path / name).write_text("".join(lines))
     code, out, _ = judgments("soft", "other", "--measurement", "interval", "--plot", "P", "-o", "jsonl")
     assert code == 0
-    found = {
-        one["coefficient"]: one["value"] for one in map(json.loads, out.splitlines()) if "coefficient" in one
-    }
+    rows = map(json.loads, out.splitlines())
+    found = {one["coefficient"]: one["value"] for one in rows if "coefficient" in one}
     assert 0.8 < found["alpha"] < 1
     assert found["kappa"] is None
     assert not list((tmp_path / "P").iterdir())

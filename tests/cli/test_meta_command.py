@@ -6,7 +6,6 @@ import json
 import lzma
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import pytest
 import zstandard
@@ -129,13 +128,10 @@ def test_the_topic_column_may_be_named(write, meta, place):
 
 def test_a_missing_topic_column_is_rejected(write, meta):
     path = write("m.csv", GOOD)
-    assert_command_fails(
-        meta("--matrix", path, "--topic-column", "nr"), "m.csv", "'nr'", "'topic', 'a', 'b', 'c'"
-    )
+    assert_command_fails(meta("--matrix", path, "--topic-column", "nr"), "m.csv", "'nr'", "'topic', 'a', 'b'")
     assert_command_fails(meta("--matrix", path, "--topic-column", "topic", "-m", "Q"), "-m")
-    assert_command_fails(
-        meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic"), "--topic-column needs --matrix"
-    )
+    failed = meta("q.txt", "a.run", "-m", "Q", "--topic-column", "topic")
+    assert_command_fails(failed, "--topic-column needs --matrix")
     with_ids = write("m.csv", "topic,num,a,b\n1,301,.1,.2\n2,302,.3,.4\n")
     assert_command_fails(meta("--matrix", with_ids, "--topic-column", "topic"), "'num'", "looks like topics")
 
@@ -172,21 +168,6 @@ def test_a_compressed_matrix_is_named_without_its_endings(write, meta, ending, c
     assert (code, measures_in(out)) == (0, ["ap"])
 
 
-def test_alpha_sets_the_significance_level(write, meta):
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(rng.random((12, 6)) + np.arange(6) / 8, columns=list("abcdef"))
-    path = write("ap.csv", table.to_csv(index=False))
-    power = {}
-    for alpha in (0.05, 0.6):
-        _, out, _ = meta("--matrix", path, "--alpha", str(alpha), "-B", "200", "-p", "-1", "-o", "jsonl")
-        power[alpha] = next(
-            one["value"] for one in map(json.loads, out.splitlines()) if one["statistic"] == "power"
-        )
-        expected = ir_graded.meta.compare_measures({"ap": table}, alpha=alpha, n_resamples=200).to_frame()
-        assert power[alpha] == expected.loc["ap", "power"]
-    assert power[0.05] < power[0.6]
-
-
 @pytest.mark.parametrize("reference", ["third", "nDCG", "nDCG@x"])
 def test_an_unknown_reference_lists_the_matrices(write, meta, reference):
     paths = ("--matrix", write("ap.csv", GOOD), "--matrix", write("rr.csv", GOOD))
@@ -200,7 +181,7 @@ def test_an_unknown_reference_lists_the_matrices(write, meta, reference):
         ("tag,team\na,\nb,\nc,\n", ("teams.csv, line 2", "'a' has no team")),
         ("run,team\n,A\n", ("teams.csv, line 2", "'A' has no run")),
         ("run,team\na,A\nb,B\nc,C\na,B\n", ("teams.csv, line 5", "'a'", "'A'", "'B'")),
-        ("run,team\na,A\nb,A\nc,A\n", ("teams.csv", "at least 2 systems", "found 1")),
+        ("run,team\na,A\nb, A\nc,A \n", ("teams.csv", "at least 2 systems", "found 1")),
         ("run,team\na,A\nb,B\n", ("teams.csv", "run 'c' has no team")),
         ("run,side\na,A\n", ("teams.csv", "run (or tag) and team")),
         ("run,team\na\n", ("teams.csv, line 2", "found 1")),
@@ -209,13 +190,6 @@ def test_an_unknown_reference_lists_the_matrices(write, meta, reference):
 def test_wrong_team_tables_are_rejected(write, meta, teams, parts):
     matrix = write("m.csv", GOOD)
     assert_command_fails(meta("--matrix", matrix, "--one-run-per-team", write("teams.csv", teams)), *parts)
-
-
-def test_blanks_around_a_team_name_are_ignored(write, meta):
-    matrix, teams = write("m.csv", GOOD), write("teams.csv", "run,team\na,A\nb, A\nc,A \n")
-    assert_command_fails(
-        meta("--matrix", matrix, "--one-run-per-team", teams), "at least 2 systems", "found 1"
-    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -264,12 +238,13 @@ def compared(text, **options):
 @pytest.mark.parametrize(
     ("options", "by_hand", "column"),
     [
+        (("--alpha", "0.6"), {"alpha": 0.6}, "power"),
         (("--fuzziness", "0.3"), {"fuzziness": 0.3}, "proportion_of_ties"),
         (("--resample", "disjoint"), {"resample": "disjoint"}, "swap_difference"),
         (("--max-rate", "0.4"), {"max_rate": 0.4}, "swap_difference"),
     ],
 )
-def test_options_reach_stability_and_swap(write, meta, options, by_hand, column):
+def test_options_reach_each_statistic(write, meta, options, by_hand, column):
     _, out, _ = meta("--matrix", write("m.csv", MANY), *options, "-o", "csv", "-p", "-1")
     expected = compared(MANY, **by_hand)[column]
     assert expected != compared(MANY)[column] or column == "swap_difference"
@@ -303,14 +278,10 @@ def test_significance_prints_pairs_ranked_by_another_measure(write, capsys, tmp_
     found = ir_graded.meta.significance(
         pd.read_csv(ap, index_col=0), labels_by=pd.read_csv(rr, index_col=0), n_resamples=50
     ).to_frame()
-    assert [(row["run_a"], row["run_b"]) for row in rows] == [
-        *zip(found["run_a"], found["run_b"], strict=True)
-    ]
+    pairs = [(row["run_a"], row["run_b"]) for row in rows]
+    assert pairs == [*zip(found["run_a"], found["run_b"], strict=True)]
     assert [int(row["rank_a"]) for row in rows] == found["rank_a"].tolist()
-    assert sorted(path.name for path in (tmp_path / "P").iterdir()) == [
-        "significance.pdf",
-        "significance.png",
-    ]
+    assert sorted(p.name for p in (tmp_path / "P").iterdir()) == ["significance.pdf", "significance.png"]
     _, out, _ = run_command(capsys, "significance", *options, "--alternative", "two-sided")
     assert "rank_a" not in out
     result = run_command(capsys, "significance", *options, "--labels-by", "x")

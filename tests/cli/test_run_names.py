@@ -51,9 +51,10 @@ def test_a_path_with_an_equals_sign_is_a_path(run, tmp_path):
     assert_command_fails(run("evaluate", "qrels.txt", "deep/a=1/x.run", "-m", "Q"), "deep/a=1/x.run")
 
 
-def test_named_and_unnamed_runs_are_scored_together(run):
+def test_a_given_name_goes_before_the_name_of_the_file_and_the_tag(run):
     given = ("evaluate", "qrels.txt", "new=second.run", "first.run", "-m", "Q", "-o", "csv")
     assert names_of(run(*given)[1]) == ["first.run", "new"]
+    assert names_of(run(*given, "--names", "tag")[1]) == ["new", "the-first"]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +85,6 @@ def test_tags_that_cannot_name_a_run_are_rejected(run, tmp_path, text, parts):
     failed = run("evaluate", "qrels.txt", "wrong.run", "-m", "Q", "--names", "tag")
     assert_command_fails(failed, *parts)
     assert_command_fails(run("evaluate", "qrels.txt", "first.run", "first.run", "-m", "Q", "--names", "tag"))
-
-
-def test_a_given_name_goes_before_the_tag(run):
-    given = ("evaluate", "qrels.txt", "new=second.run", "first.run", "-m", "Q", "-o", "csv", "--names", "tag")
-    assert names_of(run(*given)[1]) == ["new", "the-first"]
 
 
 def test_a_name_may_be_longer_than_that_of_a_file(run):
