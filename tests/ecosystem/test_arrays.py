@@ -124,9 +124,8 @@ def test_there_is_a_row_for_each_measure_in_order():
 def test_repeated_measures_keep_their_rows(measures, rows, ties):
     relevance, scores = [[0, 2, 1], [1, 0, 0]], [[3.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
     found = arrays.score_arrays(measures, relevance, scores, ties=ties)
-    assert found.tolist() == [
-        arrays.score_arrays(row, relevance, scores, ties=ties)[0].tolist() for row in rows
-    ]
+    alone = [arrays.score_arrays(row, relevance, scores, ties=ties)[0].tolist() for row in rows]
+    assert found.tolist() == alone
 
 
 @pytest.mark.parametrize("beside", [[], ["Q"], ["nDCG"]])
@@ -357,10 +356,8 @@ def test_equal_scores_are_not_ordered_by_position_by_default():
     zeros = np.zeros((1, 4))
     found = arrays.score_arrays(["RR", "nDCG@1"], [[1, 0, 0, 0]], zeros)
     assert found.tolist() == [[(1 + 1 / 2 + 1 / 3 + 1 / 4) / 4], [1 / 4]]
-    assert arrays.score_arrays(["RR", "nDCG@1"], [[1, 0, 0, 0]], zeros, ties="position").tolist() == [
-        [1],
-        [1],
-    ]
+    found = arrays.score_arrays(["RR", "nDCG@1"], [[1, 0, 0, 0]], zeros, ties="position")
+    assert found.tolist() == [[1], [1]]
     assert arrays.score_arrays("RR(ties='pessimistic')", [[1, 0, 0, 0]], zeros).tolist() == [[1 / 4]]
     assert arrays.score_arrays("RR", [[1, 0, 0, 0]]).tolist() == [[1]]
 

@@ -408,20 +408,10 @@ def test_a_dict_that_changes_while_it_is_scored_is_an_error():
 # ------------------------------------------------------------------------------- what ids may be
 
 
-BINARY = {"query_id": [b"1", b"1"], "doc_id": [b"a", b"b"], "score": [1.0, 2.0]}
-
-
-@pytest.mark.parametrize("form", ["dict", "pandas", "Polars", "Arrow", "tuples"])
-def test_binary_ids_are_decoded_as_utf_8(form):
-    runs = {
-        "dict": {b"1": {b"a": 1.0, b"b": 2.0}},
-        "pandas": pd.DataFrame(BINARY),
-        "Polars": pl.DataFrame(BINARY),
-        "Arrow": pa.table(BINARY),
-        "tuples": list(pd.DataFrame(BINARY).itertuples(index=False)),
-    }
-    for qrels in ({"1": {"a": 1}}, {b"1": {b"a": 1}}):
-        assert ir_graded.evaluate("RR", qrels, {"run": runs[form]}).aggregates[0, 0] == 0.5
+@pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_of_binary_ids_are_decoded_as_utf_8(form):
+    run = form({"query_id": [b"1", b"1"], "doc_id": [b"a", b"b"], "score": [1.0, 2.0]})
+    assert ir_graded.evaluate("RR", {"1": {"a": 1}}, {"run": run}).aggregates[0, 0] == 0.5
 
 
 HALF = "a\ud800"
@@ -473,11 +463,6 @@ def test_an_empty_path_is_rejected(tmp_path, monkeypatch):
     (tmp_path / "gone.run").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError):
         ir_graded.evaluate("Q", {"1": {"a": 1}}, tmp_path)
-
-
-def test_a_reader_of_arrow_batches_is_read_as_a_table():
-    reader = pa.table({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}).to_reader()
-    assert ir_graded.evaluate("RR", {"1": {"a": 1}}, reader).aggregates[0, 0] == 1
 
 
 def test_a_lazy_frame_among_runs_is_rejected_without_a_warning():

@@ -88,9 +88,8 @@ def test_the_test_split_of_a_folder_is_read(tmp_path):
 
 def test_a_folder_without_the_test_split_is_rejected(tmp_path):
     folder = beir(tmp_path, files=("dev.tsv", "train.tsv"))
-    with pytest.raises(
-        InputError, match=r"without qrels/test.tsv, .* \(this one has qrels/dev.tsv, qrels/train.tsv\)"
-    ):
+    message = r"without qrels/test.tsv, .* \(this one has qrels/dev.tsv, qrels/train.tsv\)"
+    with pytest.raises(InputError, match=message):
         evaluate("RR", folder, RUN)
     with pytest.raises(InputError, match=r"scifact is a folder without qrels/test.tsv"):
         evaluate_collections("RR", tmp_path, {"a": {"scifact": RUN}})
@@ -200,9 +199,8 @@ def test_predictions_are_not_qrels(tmp_path):
 
 
 def result(folder, task, subsets, split="test"):
-    return written(
-        folder, f"{task}.json", {"task_name": task, "mteb_version": "2", "scores": {split: subsets}}
-    )
+    content = {"task_name": task, "mteb_version": "2", "scores": {split: subsets}}
+    return written(folder, f"{task}.json", content)
 
 
 def means_of(ndcg, **others):
@@ -278,9 +276,8 @@ def test_wrong_results_of_mteb_are_rejected(results):
     with pytest.raises(FileFormatError, match=r"NFCorpus.json: no split 'dev', only 'test'$"):
         Scores.from_mteb(results, split="dev")
     for tasks in (["SciFact", "Quora"], "Quora"):
-        with pytest.raises(
-            InputError, match=r"for tasks='Quora'; there are results of 'NFCorpus', 'SciFact', 'XPQA'$"
-        ):
+        message = r"for tasks='Quora'; there are results of 'NFCorpus', 'SciFact', 'XPQA'$"
+        with pytest.raises(InputError, match=message):
             Scores.from_mteb(results, tasks=tasks)
     with pytest.raises(ParameterError, match=r"^tasks=\[\] names no task; leave it out"):
         Scores.from_mteb(results, tasks=[])

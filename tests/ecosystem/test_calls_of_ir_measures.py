@@ -7,6 +7,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import helpers
 import ir_measures
 import pandas as pd
 import pytest
@@ -352,9 +353,7 @@ def command_line(monkeypatch, capsys, tmp_path):
     """Call ``ir_measures qrels run ...`` and return its output."""
     from ir_measures.__main__ import main_cli
 
-    places = [
-        str(forms.path(kind, rows, tmp_path)) for kind, rows in (("qrels", forms.QRELS), ("run", forms.RUN))
-    ]
+    places = [str(forms.path(kind, rows, tmp_path)) for kind, rows in forms.ROWS.items()]
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["ir_measures", *places, *arguments])
@@ -421,9 +420,7 @@ def test_an_evaluator_keeps_no_state_of_a_run(measures):
         OTHER_RUN,
         {},
         forms.arrow("run", forms.RUN),
-        forms.tuples(
-            "run", [(topic, doc, score) for topic, docs in OTHER_RUN.items() for doc, score in docs.items()]
-        ),
+        forms.tuples("run", helpers.rows_of(OTHER_RUN)),
     ]
     first = [as_text(evaluator.calc(run)) for run in runs]
     assert first[0] == first[3] != first[1] == first[4]
@@ -486,13 +483,6 @@ def test_an_evaluator_pickles_into_another_process(tmp_path):
     assert output.splitlines() == [str(evaluator.calc_aggregate(run)) for run in runs]
 
 
-def test_measures_pickle():
-    for measure in ALL:
-        copy = pickle.loads(pickle.dumps(measure))  # noqa: S301
-        assert copy == measure
-        assert (copy.params, hash(copy), str(copy)) == (measure.params, hash(measure), str(measure))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("measures", [ALL, ["Q", AP, nDCG @ 10, RR @ 10]], ids=["ours", "mixed"])
 def test_an_evaluator_can_be_shared_by_threads(measures):
@@ -502,7 +492,7 @@ def test_an_evaluator_can_be_shared_by_threads(measures):
         for seed in range(1, 17)
     ]
     # Half of the runs are tables, whose judged documents are found in another way.
-    given = [run if at % 2 else pd.DataFrame(rows_of(run)) for at, run in enumerate(runs)]
+    given = [run if at % 2 else helpers.frame("run", helpers.rows_of(run)) for at, run in enumerate(runs)]
     expected = [as_text(ir_measures.calc(measures, qrels, run)) for run in runs]
     assert len({text for text, _ in expected}) > len(runs) / 2
     evaluator = ir_measures.evaluator(measures, qrels)
@@ -515,14 +505,6 @@ def test_an_evaluator_can_be_shared_by_threads(measures):
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(score, range(len(given)))) == expected
-
-
-def rows_of(run):
-    return [
-        {"query_id": topic, "doc_id": doc, "score": score}
-        for topic, docs in run.items()
-        for doc, score in docs.items()
-    ]
 
 
 # ---------------------------------------------------------------------------------------------- topics
@@ -563,7 +545,7 @@ def test_topics_on_one_side_only_score_zero_or_are_left_out(form, measures, tmp_
 
 
 @pytest.mark.parametrize(
-    "run", [{}, [], pd.DataFrame(columns=["query_id", "doc_id", "score"]), {"1": {}}, {"9": {"a": 1.0}}]
+    "run", [{}, iter([]), pd.DataFrame(columns=["query_id", "doc_id", "score"]), {"1": {}}, {"9": {"a": 1.0}}]
 )
 def test_runs_without_shared_topics_score_zero(run):
     for measures in (ALL, ["Q", AP, RR @ 10, P @ 5], [AP]):

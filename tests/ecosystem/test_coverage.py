@@ -51,8 +51,8 @@ def test_a_run_with_all_topics_does_not_warn():
 
 def test_a_truncated_run_is_named_with_its_missing_topics():
     message = message_of("Q", QRELS, {"full": FULL, "cut": some(FULL, *TOPICS[:5])})
-    assert message == (
-        "Run 'cut' lacks 25 of the 30 topics of the qrels (the first is '6') and scores 0 on them."
+    assert (
+        message == "Run 'cut' lacks 25 of the 30 topics of the qrels (the first is '6') and scores 0 on them."
     )
 
 
@@ -102,9 +102,8 @@ def test_ids_that_never_match_are_shown_on_both_sides(form, tmp_path):
 def test_an_empty_dict_is_not_a_run():
     with pytest.raises(InputError, match=r"^the dict of the runs is empty; give a run"):
         evaluate("Q", QRELS, {})
-    with pytest.raises(
-        InputError, match=r"no document, only empty dicts for 'new', 'old'; .* all runs are empty"
-    ):
+    message = r"no document, only empty dicts for 'new', 'old'; .* all runs are empty"
+    with pytest.raises(InputError, match=message):
         evaluate("Q", QRELS, {"old": {}, "new": {}})
 
 

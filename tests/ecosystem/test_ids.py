@@ -54,9 +54,7 @@ def test_the_topic_of_an_explanation_is_its_characters():
 def test_an_int_column_that_became_float_gives_equal_scores():
     """pandas converts integers to float if a row is missing."""
     qrels = pd.DataFrame({"query_id": [1, 1], "doc_id": [11, 12], "relevance": [2, 1]})
-    run = pd.DataFrame(
-        {"query_id": [1, 1, None], "doc_id": [11, 12, None], "score": [2.0, 1.0, 0.0]}
-    ).dropna()
+    run = pd.DataFrame({"query_id": [1, 1, None], "doc_id": [11, 12, None], "score": [2.0, 1.0, 0]}).dropna()
     assert run["doc_id"].dtype == np.float64
     assert ir_graded.evaluate("Q", qrels, run).values.tolist() == [[[1.0]]]
 

@@ -111,9 +111,7 @@ def test_negative_levels_in_a_mixed_call_change_no_value(ours):
     for qrels, run in collections(8, {"1": LEVELS, "2": LEVELS}):
         for docs in qrels.values():
             docs["d0"] = 0
-        clipped = {
-            topic: {doc: max(level, -1) for doc, level in docs.items()} for topic, docs in qrels.items()
-        }
+        clipped = {t: {doc: max(level, -1) for doc, level in docs.items()} for t, docs in qrels.items()}
         assert ours(MEASURES, qrels, run) == pytest.approx(by_pytrec_eval(MEASURES, clipped, run), abs=1e-14)
 
 

@@ -72,9 +72,7 @@ def test_values_of_the_authors():
         lists = []
         for name in "xy":
             groups = groups_of(row[name])
-            items = [
-                (number.setdefault(item, len(number)), -at) for at, of in enumerate(groups) for item in of
-            ]
+            items = [(number.setdefault(i, len(number)), -at) for at, of in enumerate(groups) for i in of]
             document, score = np.array(items).T
             lists.append(core.RankedLists.of(1, np.zeros(score.size, dtype=np.int64), score, document))
         for ties in TIES:
@@ -207,21 +205,10 @@ def test_scores_that_are_equal_only_in_single_precision_do_not_tie(expected):
     assert not found.equals(expected)
 
 
-def by_topic(found):
-    """Return the rows in the order of the topics; some forms have another."""
-    return found.astype({"query_id": "object"}).sort_values("query_id", ignore_index=True)
-
-
 @pytest.mark.parametrize("form", ["dicts", "pandas", "polars"])
 def test_ids_may_be_whole_numbers(form, expected):
     found = ir_graded.rbo(forms.numbered(int, forms.FORMS[form].make)("run", RUN), dicts(OTHER))
     assert [*found["query_id"]] == [101, 102, 103, 104]
-    np.testing.assert_array_equal(found.drop(columns="query_id"), expected.drop(columns="query_id"))
-
-
-def test_rows_of_topics_need_not_be_adjacent(expected):
-    rows = pd.DataFrame(RUN, columns=["query_id", "doc_id", "score"]).sample(frac=1, random_state=1)
-    found = by_topic(ir_graded.rbo(rows, dicts(OTHER)))
     np.testing.assert_array_equal(found.drop(columns="query_id"), expected.drop(columns="query_id"))
 
 

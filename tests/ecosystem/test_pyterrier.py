@@ -9,6 +9,7 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyterrier as pt
 import pytest
 from ir_measures import AP, P
@@ -35,9 +36,7 @@ SECOND = {"1": "cba", "2": "xyc", "3": "xe", "4": "af"}
 
 def ranked(run):
     """Return a frame in PyTerrier's format from a string of documents for each topic."""
-    rows = [
-        (topic, doc, float(len(docs) - at), at) for topic, docs in run.items() for at, doc in enumerate(docs)
-    ]
+    rows = [(t, doc, float(len(docs) - at), at) for t, docs in run.items() for at, doc in enumerate(docs)]
     return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
 
 
@@ -136,21 +135,16 @@ def test_importing_this_package_after_pyterrier_adds_the_names():
         print(hasattr(pt, "graded"), hasattr(pt.measures, "P_measure"))
         import pandas as pd
         import ir_graded
-        from pyterrier.measures import P_measure, Q, AP
-        names = sorted(ir_graded.measures.REGISTRY)
-        print(all(getattr(pt.measures, name) is ir_graded.measures.REGISTRY[name] for name in names))
-        topics = pd.DataFrame({"qid": ["1"], "query": ["one"]})
-        qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [2, 1]})
-        run = pd.DataFrame({"qid": ["1", "1"], "docno": ["b", "a"], "score": [2.0, 1.0], "rank": [0, 1]})
-        measures = ["P+@10", Q, P_measure @ 5, AP, "map_cut_10"]
-        systems = [pt.Transformer.from_df(run)]
-        table = pt.Experiment(systems, topics, qrels, eval_metrics=measures, validate="ignore")
-        expected = Q.calc_aggregate({"1": {"a": 2, "b": 1}}, {"1": {"b": 2.0, "a": 1.0}})
-        print(sorted(table.columns[1:]), table["Q"][0] == expected)
+        from pyterrier.measures import P_measure, AP
+        print(all(getattr(pt.measures, name) is one for name, one in ir_graded.measures.REGISTRY.items()))
+        table = pd.DataFrame({"qid": ["1"], "query": "a", "docno": "b", "label": 1, "score": 2.0, "rank": 0})
+        measures = ["P+@10", P_measure @ 5, AP, "map_cut_10"]
+        systems = [pt.Transformer.from_df(table[["qid", "docno", "score", "rank"]])]
+        found = pt.Experiment(systems, table[["qid", "query"]], table[["qid", "docno", "label"]], measures)
+        print(sorted(found.columns[1:]))
         """
     )
-    names = "['AP', 'P+@10', 'P-measure@5', 'Q', 'map_cut_10']"
-    assert output.splitlines() == ["False False", "True", f"{names} True"]
+    assert output.splitlines() == ["False False", "True", "['AP', 'P+@10', 'P-measure@5', 'map_cut_10']"]
 
 
 def test_pt_measures_and_pt_graded_have_the_measures():
@@ -164,11 +158,8 @@ def test_pt_measures_and_pt_graded_have_the_measures():
         assert (copy, copy.params) == (measure, measure.params)
 
 
-def test_an_experiment_gives_the_means():
+def test_an_experiment_gives_the_means_of_pipelines_and_frames():
     assert_means(experiment())
-
-
-def test_an_experiment_takes_results_as_frames():
     assert_means(experiment(retr_systems=[ranked(FIRST), ranked(SECOND)]))
 
 
@@ -241,13 +232,11 @@ def test_batches_with_other_highest_levels_warn(size, monkeypatch):
 @pytest.mark.usefixtures("no_earlier_call")
 def test_batches_with_max_rel_or_one_highest_level_do_not_warn():
     named = ["gRBP(max_rel=3)", "nERR(max_rel=3)@10", *SCALED[3:]]
-    pd.testing.assert_frame_equal(
-        experiment(eval_metrics=named, batch_size=1), experiment(eval_metrics=named)
-    )
+    in_batches = experiment(eval_metrics=named, batch_size=1)
+    pd.testing.assert_frame_equal(in_batches, experiment(eval_metrics=named))
     # Each batch of two topics has a document of level 3.
-    pd.testing.assert_frame_equal(
-        experiment(eval_metrics=SCALED, batch_size=2), experiment(eval_metrics=SCALED)
-    )
+    in_batches = experiment(eval_metrics=SCALED, batch_size=2)
+    pd.testing.assert_frame_equal(in_batches, experiment(eval_metrics=SCALED))
 
 
 @pytest.mark.slow
@@ -294,10 +283,8 @@ def test_only_successive_calls_with_other_topics_and_levels_warn(monkeypatch):
     assert [warning.filename for warning in caught] == [ir_measures.providers.base.__file__]
     many = ["EC(measure='iRBU')", "EC(measure='nERR')", "EC(measure='EBR')", "EC(measure='niRBU')"]
     score(many, "1", 2.5)
-    with pytest.warns(
-        ir_graded.CoverageWarning,
-        match=r"^EC.*, EC.*, EC.* \.\.\.: .* is 2 in one and 2.5 in another .* max_rel of the base measure$",
-    ):
+    message = r"^EC.*, EC.*, EC.* \.\.\.: .* is 2 in one and 2.5 in another .* max_rel of the base measure$"
+    with pytest.warns(ir_graded.CoverageWarning, match=message):
         score(many, "2", 2)
 
 
@@ -521,24 +508,28 @@ class Recorder(pt.Transformer):
         return ranked(FIRST)[self.columns]
 
 
-def test_topics_are_text_and_stay_unchanged():
+class Topics(pt.datasets.Dataset):
+    def get_topics(self, variant=None):  # noqa: ARG002  # of PyTerrier
+        return TOPICS
+
+
+def test_topics_of_every_form_are_text_and_stay_unchanged():
     numbered = TOPICS.assign(qid=TOPICS["qid"].astype(int))
     before, pipeline = numbered.copy(deep=True), Recorder()
-    expected = evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
+    expected = evaluate("Q", QRELS, ranked(FIRST)).values[0, 0].tolist()
     as_dict = dict(zip(numbered["qid"], numbered["query"], strict=True))
-    for topics in (numbered, as_dict):
+    forms = [numbered, as_dict, Topics(), pl.DataFrame(TOPICS.to_dict("list")), TOPICS.assign(rows=1)]
+    for topics in forms:
         found = evaluate("Q", QRELS, {"a": pipeline, "b": pipeline}, topics=topics)
-        assert found.values[0, 0].tolist() == found.values[0, 1].tolist() == expected[0][0]
+        assert found.values[0].tolist() == [expected] * 2
     pd.testing.assert_frame_equal(numbered, before)
-    assert len(pipeline.seen) == 4
+    assert len(pipeline.seen) == 2 * len(forms)
     for seen in pipeline.seen:
-        pd.testing.assert_frame_equal(seen, TOPICS)
+        pd.testing.assert_frame_equal(seen[["qid", "query"]], TOPICS)
 
 
 def test_topics_that_the_qrels_have_in_addition_are_named_as_the_cause():
-    words = (
-        r"topics= lacks 3 of the 4 topics of the qrels \(the first is '2'\).*leave them out of the qrels\."
-    )
+    words = r"topics= lacks 3 of the 4 topics of the qrels \(the first is '2'\).*leave them out of the qrels"
     with pytest.warns(ir_graded.CoverageWarning, match=words):
         evaluate("Q", QRELS, pipelines(), topics=TOPICS[:1])
     with warnings.catch_warnings():
@@ -546,15 +537,6 @@ def test_topics_that_the_qrels_have_in_addition_are_named_as_the_cause():
         of_one = QRELS[QRELS["qid"] == "1"]
         found = evaluate("Q", of_one, pipelines(), topics=TOPICS[:1])
     assert found.query_ids == ("1",)
-
-
-def test_topics_of_a_dataset_of_pyterrier_are_read():
-    class Topics(pt.datasets.Dataset):
-        def get_topics(self, variant=None):  # noqa: ARG002  # of PyTerrier
-            return TOPICS
-
-    found = evaluate("Q", QRELS, systems()[0], topics=Topics())
-    assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
 
 
 def test_results_without_scores_are_ordered_by_rank():
@@ -575,14 +557,20 @@ def test_the_measures_and_qrels_are_checked_before_a_pipeline_runs():
     assert not pipeline.seen
 
 
+FRAME_EXPECTED = r"^topics: expected a frame of pandas or Polars .* found "
+
+
 @pytest.mark.parametrize(
     ("topics", "message"),
     [
         (TOPICS.iloc[[0, 1, 0]], r"^topics: qid '1' appears twice; keep one of the rows$"),
         (TOPICS[:0], r"^topics: the frame has no rows"),
         ({}, r"^topics: the frame has no rows"),
-        (TOPICS[["qid", "qid", "query"]], r"^topics: expected a frame .* found \['qid', 'qid', 'query'\]$"),
-        (TOPICS["qid"], "^topics: expected a frame of pandas or Polars .* found a Series$"),
+        (TOPICS[["qid", "qid", "query"]], rf"{FRAME_EXPECTED}\['qid', 'qid', 'query'\]$"),
+        (TOPICS[["query"]], rf"{FRAME_EXPECTED}\['query'\]$"),
+        (TOPICS["qid"], f"{FRAME_EXPECTED}a Series$"),
+        (["1"], rf"{FRAME_EXPECTED}\['1'\]$"),
+        (TOPICS.assign(qid=[1, "1", "2", "3"]), "^topics: qid: 1 and '1' are the same as text"),
     ],
 )
 def test_wrong_topics_are_rejected_before_a_pipeline_runs(topics, message):
@@ -590,16 +578,6 @@ def test_wrong_topics_are_rejected_before_a_pipeline_runs(topics, message):
     with pytest.raises(InputError, match=message):
         evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
     assert not pipeline.seen
-
-
-def test_topics_may_be_a_frame_of_polars():
-    import polars as pl
-
-    pipeline = Recorder()
-    for topics in (pl.DataFrame(TOPICS.to_dict("list")), TOPICS.assign(rows=1)):
-        found = evaluate("Q", QRELS, {"p": pipeline}, topics=topics)
-        assert found.values.tolist() == evaluate("Q", QRELS, ranked(FIRST)).values.tolist()
-    pd.testing.assert_frame_equal(pipeline.seen[0], TOPICS)
 
 
 def test_an_error_of_a_pipeline_names_the_run():
@@ -610,12 +588,6 @@ def test_an_error_of_a_pipeline_names_the_run():
     with pytest.raises(InputError, match=r"^run 'broken': the pipeline failed: KeyError: ") as caught:
         evaluate("Q", QRELS, {**pipelines(), "broken": Broken()}, topics=TOPICS)
     assert isinstance(caught.value.__cause__, KeyError)
-
-
-def test_numbers_as_qid_of_a_pipeline_are_named():
-    pipeline = pt.Transformer.from_df(ranked(FIRST).astype({"qid": int}))
-    with pytest.raises(InputError, match=r"topics are text, and the pipeline has numbers: convert"):
-        evaluate("Q", QRELS, {"p": pipeline}, topics=TOPICS)
 
 
 @pytest.mark.parametrize("topics", [None, TOPICS])
@@ -668,9 +640,8 @@ def test_pipelines_with_passages_and_lengths():
     ids=["evaluate", "compare_runs", "unjudged", "explain", "report", "rbo", "pool"],
 )
 def test_pipelines_without_topics_are_rejected(call, request):
-    with pytest.raises(
-        InputError, match=r"is a pipeline: give its results, pipeline.transform\(topics\)"
-    ) as caught:
+    message = r"is a pipeline: give its results, pipeline.transform\(topics\)"
+    with pytest.raises(InputError, match=message) as caught:
         call({"p": systems()[0]})
     # Other functions do not take topics.
     takes = request.node.callspec.id in {"evaluate", "compare_runs"}
@@ -688,27 +659,20 @@ def test_pipelines_are_compared():
     assert (found.mean[0], found.baseline_mean[0]) == (scores["second"], scores["first"])
 
 
+NUMBERED = pt.Transformer.from_df(ranked(FIRST).astype({"qid": int}))
+
+
 @pytest.mark.parametrize(
-    ("runs", "topics", "message"),
+    ("run", "message"),
     [
-        ({"p": frame(FIRST)}, TOPICS, "^topics= is for pipelines, but no run is a pipeline"),
-        (
-            pipelines(),
-            TOPICS[["query"]],
-            r"^topics: expected a frame of pandas or Polars .* found \['query'\]$",
-        ),
-        (pipelines(), ["1"], r"^topics: expected a frame of pandas or Polars .* found \['1'\]$"),
-        (pipelines(), TOPICS.assign(qid=[1, "1", "2", "3"]), "^topics: qid: 1 and '1' are the same as text"),
-        (
-            {"p": Recorder(("qid", "docno"))},
-            TOPICS,
-            r"^run 'p': expected results with the columns qid, docno .* returned \['qid', 'docno'\]; ",
-        ),
+        (frame(FIRST), "^topics= is for pipelines, but no run is a pipeline"),
+        (NUMBERED, "topics are text, and the pipeline has numbers: convert"),
+        (Recorder(("qid", "docno")), r"^run 'p': expected results with .* returned \['qid', 'docno'\]; "),
     ],
 )
-def test_wrong_topics_and_results_are_rejected(runs, topics, message):
+def test_wrong_results_are_rejected(run, message):
     with pytest.raises(ir_graded.GradedError, match=message):
-        evaluate("Q", QRELS, runs, topics=topics)
+        evaluate("Q", QRELS, {"p": run}, topics=TOPICS)
 
 
 def test_pipelines_on_several_collections():
@@ -750,8 +714,6 @@ def test_frames_of_one_measure_are_a_matrix():
 
 
 def test_statistics_take_arrow_and_polars_tables_of_scores():
-    import polars as pl
-
     from ir_graded import meta
 
     given = experiment(perquery=True, eval_metrics=["map", "Q"])

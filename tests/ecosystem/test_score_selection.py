@@ -253,9 +253,7 @@ def test_notebooks_show_results_and_explanations_escaped():
     runs = {"<i>": run, "other": run, "third": {"<1>": {"c": 1.0}, "2": {"a": 1.0}}}
     explained = ir_graded.explain("Q", qrels, {"<i>": run}, "<1>")
     html = explained._repr_html_()
-    assert html.startswith(
-        "<p>Q, topic &lt;1&gt;, run &lt;i&gt;</p>\n<p>Relevant documents retrieved: 1 of 2"
-    )
+    assert html.startswith("<p>Q, topic &lt;1&gt;, run &lt;i&gt;</p>\n<p>Relevant documents retrieved")
     assert "&lt;b&gt;" in html
     assert f"{explained.score:.4f}" in html
     scores = evaluate(["Q", "AP"], qrels, runs)

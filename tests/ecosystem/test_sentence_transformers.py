@@ -144,9 +144,8 @@ def test_equal_similarities_give_the_mean_over_orders_by_default():
     mean = pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 3)
     assert GradedRetrievalEvaluator(*given, ["RR"])(similar) == {"RR": mean}
     named = ["RR", "RR(ties='expected')", "RR(ties='pessimistic')"]
-    assert GradedRetrievalEvaluator(*given, named)(similar) == dict(
-        zip(named, [mean, mean, 1 / 4], strict=True)
-    )
+    found = GradedRetrievalEvaluator(*given, named)(similar)
+    assert found == dict(zip(named, [mean, mean, 1 / 4], strict=True))
     assert GradedRetrievalEvaluator(*given, ["RR"], ties="doc_id")(similar) == {"RR": 1 / 2}
     pessimistic = GradedRetrievalEvaluator(*given, ["RR", "NumRet"], ties="pessimistic")
     assert pessimistic(similar) == {"RR(ties='pessimistic')": 1 / 4, "NumRet": 4}
@@ -260,9 +259,7 @@ def test_candidates_are_reranked_by_the_scores_of_pairs(form, shape):
     assert evaluator(model) == {f"dev_{name}": value for name, value in wanted.items()}
     assert 0 < wanted["Q"] < 1
     ((pairs, options),) = model.pairs
-    assert sorted(pairs) == sorted(
-        (QUERIES[topic], CORPUS[doc_id]) for topic in QRELS for doc_id in CANDIDATES[topic]
-    )
+    assert sorted(pairs) == sorted((QUERIES[t], CORPUS[doc_id]) for t in QRELS for doc_id in CANDIDATES[t])
     assert options == {"batch_size": 3}
     assert (evaluator.primary_metric, evaluator.greater_is_better) == ("dev_nDCG@10", True)
 
@@ -281,9 +278,7 @@ def test_without_a_run_the_judged_documents_are_ranked():
     with pytest.warns(ir_graded.CoverageWarning, match="no text"):
         found = GradedRerankingEvaluator({"q1": "quick fox"}, CORPUS, qrels, measures="NumRet")(model)
     assert found == {"NumRet": 3}
-    assert sorted(text for _, text in model.pairs[0][0]) == sorted(
-        CORPUS[one] for one in ("d02", "d00", "d09")
-    )
+    assert sorted(t for _, t in model.pairs[0][0]) == sorted(CORPUS[one] for one in ("d02", "d00", "d09"))
 
 
 def test_scores_that_a_sigmoid_rounds_to_one_tie():

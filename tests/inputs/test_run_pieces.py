@@ -98,9 +98,7 @@ def test_a_piece_contains_whole_topics(write, monkeypatch, compression, spacing)
 
 
 def test_a_topic_that_is_a_prefix_of_another_is_separate(write):
-    lines = "".join(
-        f"{topic} Q0 d{number} 0 {number} t\n" for topic in ("1", "11", "1a") for number in range(9)
-    )
+    lines = "".join(f"{topic} Q0 d{n} 0 {n} t\n" for topic in ("1", "11", "1a") for n in range(9))
     pieces = list(run_pieces(write(lines.encode()), 1, 1))
     assert [frame_of(load())["query_id"].unique().to_list() for load in pieces] == [["1"], ["11"], ["1a"]]
 

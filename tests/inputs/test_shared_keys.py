@@ -93,9 +93,8 @@ def test_a_duplicate_among_documents_with_its_key_is_rejected():
     for number in (0, 20, 40):
         again = pd.concat([run, run.iloc[[number]]], ignore_index=True)
         doc = run["doc_id"][number]
-        with pytest.raises(
-            InputError, match=rf"document '{doc}' appears twice, at row {number} and at row 54"
-        ):
+        message = rf"document '{doc}' appears twice, at row {number} and at row 54"
+        with pytest.raises(InputError, match=message):
             ir_graded.evaluate("Q", qrels, again)
 
 
@@ -105,9 +104,8 @@ def test_conflicting_judgments_among_documents_with_their_key_are_rejected(expec
     again = pd.concat([qrels, qrels.iloc[[3, 20]]], ignore_index=True)
     np.testing.assert_array_equal(ir_graded.evaluate(MEASURES, again, run).values, expected)
     again.loc[len(again) - 1, "relevance"] = 9
-    with pytest.raises(
-        InputError, match=r"topic '2', document 'd8' has level .* at row 20 and level 9 at row 37"
-    ):
+    message = r"topic '2', document 'd8' has level .* at row 20 and level 9 at row 37"
+    with pytest.raises(InputError, match=message):
         ir_graded.evaluate("Q", again, run)
 
 

@@ -25,9 +25,8 @@ def files(tmp_path, monkeypatch):
 @pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame, lambda _: QRELS])
 def test_measures_that_do_not_come_first_are_noticed(convert):
     qrels = convert({"query_id": ["1"], "doc_id": ["a"], "relevance": [1]})
-    with pytest.raises(
-        ir_graded.ParameterError, match=r"measures come first: evaluate\(measures, qrels, runs\)"
-    ):
+    message = r"measures come first: evaluate\(measures, qrels, runs\)"
+    with pytest.raises(ir_graded.ParameterError, match=message):
         ir_graded.evaluate(qrels, RUN, "Q")
 
 

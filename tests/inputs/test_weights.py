@@ -151,9 +151,7 @@ def test_weights_are_part_of_marked_tables(capsys, folder):
     (folder / "qrels.txt").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
     good, poor = "{0} Q0 a 1 2 t\n", "{0} Q0 x 1 2 t\n{0} Q0 a 2 1 t\n"
     for name, one in (("up.run", [poor] * 6 + [good] * 2), ("down.run", [good] * 6 + [poor] * 2)):
-        (folder / name).write_text(
-            "".join(line.format(topic) for topic, line in zip(topics, one, strict=True))
-        )
+        (folder / name).write_text("".join(line.format(t) for t, line in zip(topics, one, strict=True)))
     (folder / "weights.csv").write_text("".join(f"{topic} {1 if topic < 6 else 0}\n" for topic in topics))
     given = ("evaluate", "qrels.txt", "up.run", "down.run", "-m", "RR", "--baseline", "up.run")
     assert "†" not in run_command(capsys, *given, "-o", "markdown")[1].splitlines()[2]

@@ -53,9 +53,7 @@ REGISTERED = [
 @pytest.fixture(scope="module")
 def expected():
     """Return reference scores of passage measures, and document scores from tables of one row per article."""
-    found = {
-        str(measure): passages.evaluate(measure.NAME, dict(measure.params), QRELS, RUN) for measure in OURS
-    }
+    found = {str(m): passages.evaluate(m.NAME, dict(m.params), QRELS, RUN) for m in OURS}
     articles = [cases.one_row_an_article(kind, ROWS[kind]) for kind in ROWS]
     return found | cases.scores(DOCUMENTS, *articles)
 
@@ -173,9 +171,7 @@ def generator(kind, rows):
 def more_fields(kind, rows):
     if kind == "qrels":
         return [HighwireQrel(topic, doc, start, length, value) for topic, doc, value, start, length in rows]
-    return [
-        MoreFields(0, length, "text", doc, value, topic, start) for topic, doc, value, start, length in rows
-    ]
+    return [MoreFields(0, length, "text", doc, value, t, start) for t, doc, value, start, length in rows]
 
 
 def pandas(**dtypes):

@@ -10,6 +10,7 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pytest
+from ecosystem import forms
 from helpers import assert_rejected
 from ir_measures import AP, nDCG
 from passages import passage_cases as cases
@@ -191,17 +192,7 @@ def without(table, *names):
 
 def documents(kind):
     """Return the rows of a table without passages."""
-    return cases.one_row_an_article(kind, ROWS[kind]).itertuples(index=False, name=None)
-
-
-def made(kind, rows):
-    return ({"qrels": ir_measures.Qrel, "run": ir_measures.ScoredDoc}[kind](*row) for row in rows)
-
-
-def file(kind, folder):
-    place = folder / kind
-    place.write_text(helpers.trec_lines(kind, documents(kind)), encoding="utf-8")
-    return place
+    return [*cases.one_row_an_article(kind, ROWS[kind]).itertuples(index=False, name=None)]
 
 
 def one_field(kind, column):
@@ -220,11 +211,10 @@ WITHOUT = {
         for missing in (("start",), ("length",), ("start", "length"))
     },
     "documents": lambda kind, _: cases.one_row_an_article(kind, ROWS[kind]),
-    "tuples": lambda kind, _: [*made(kind, documents(kind))],
-    "generator": lambda kind, _: made(kind, documents(kind)),
-    "dict of dicts": lambda kind, _: helpers.dicts(documents(kind)),
-    "path": file,
-    "name of a file": lambda kind, folder: str(file(kind, folder)),
+    **{
+        form: lambda kind, folder, form=form: forms.FORMS[form].make(kind, documents(kind), folder)
+        for form in ("tuples", "generator", "dicts", "path", "name of a file")
+    },
 }
 #: Several rows of an article are not duplicates if one column is there: the other is missing.
 PARTLY = {
@@ -241,7 +231,7 @@ PARTLY = {
     **{
         f"tuple {at} without both": lambda kind, _, at=at: [
             *tuples(kind, ROWS[kind][:at]),
-            *made(kind, [("1", "z", 1)]),
+            *forms.tuples(kind, [("1", "z", 1)]),
             *tuples(kind, ROWS[kind][at + 1 :]),
         ]
         for at in (0, 1, 3)

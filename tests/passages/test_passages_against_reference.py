@@ -128,7 +128,5 @@ def test_whole_articles_give_ap_precision_and_recall(qrels, run, rel, cutoff, be
 
 def test_measures_are_in_the_registry_under_their_names():
     registry = ir_graded.measures.REGISTRY
-    of_articles = {
-        name for name in registry if SPAN in registry[name].NEEDS and not registry[name].NEEDS_ROWS
-    }
+    of_articles = {n for n in registry if SPAN in registry[n].NEEDS and not registry[n].NEEDS_ROWS}
     assert of_articles == {*cases.MEASURES, "AgP"}

@@ -148,9 +148,7 @@ def test_every_measure_equals_the_reference(compare, seeds):
 # ------------------------------------------------------------------------------------------- worked examples
 
 #: Rows a a a b b c.
-RUN_F = passage_cases.frame(
-    "run", [("1", doc_id, -float(at), 10 * at, 10) for at, doc_id in enumerate("aaabbc")]
-)
+RUN_F = passage_cases.frame("run", [("1", d, -float(at), 10 * at, 10) for at, d in enumerate("aaabbc")])
 QRELS_F = {"1": {"b": 2, "c": 1}}
 DOCUMENTS_AND_ROWS = {
     "nDCG@10": (0.669671816494, 0.462787081868),
@@ -361,9 +359,8 @@ def test_the_command_line_takes_ranks(capsys, tmp_path, monkeypatch):
     assert out.splitlines()[1] == "run.parquet,0.5000"
     assert err.endswith("rank 2 is row 4; set --ranks rows or --ranks documents.\n")
     assert helpers.run_command(capsys, *call, "--ranks", "documents")[1:] == (out, "")
-    explained = helpers.run_command(capsys, "explain", "RR", *call[1:3], "1", "--ranks", "rows", "-o", "csv")[
-        1
-    ]
+    given = ("RR", *call[1:3], "1", "--ranks", "rows", "-o", "csv")
+    explained = helpers.run_command(capsys, "explain", *given)[1]
     assert explained.splitlines()[1].startswith("4,b")
     refused = helpers.run_command(capsys, *call, "--ranks", "rows", "--unjudged", "bounds")
     helpers.assert_command_fails(refused, "leave out --ties, --ranks")

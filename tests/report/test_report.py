@@ -205,18 +205,6 @@ def test_equal_input_gives_equal_bytes(tmp_path):
     assert made(tmp_path, rng=1) != made(tmp_path, rng=2)
 
 
-@pytest.mark.slow
-def test_frames_files_iterators_and_dicts_give_equal_pages(tmp_path):
-    def rows(data, value):
-        cells = [(topic, doc, number) for topic, docs in data.items() for doc, number in docs.items()]
-        return pd.DataFrame(cells, columns=["query_id", "doc_id", value])
-
-    qrels, runs = rows(QRELS, "relevance"), {name: rows(run, "score") for name, run in RUNS.items()}
-    frames = made(tmp_path, qrels=qrels, runs=runs, baseline="two")
-    once = {name: run.itertuples() for name, run in runs.items()}
-    assert made(tmp_path, baseline="two") == frames == made(tmp_path, runs=once, baseline="two")
-
-
 class Opened(dict):
     """Qrels or a run that count the times they are read."""
 
@@ -357,9 +345,7 @@ def folder(tmp_path, monkeypatch):
     lines = [f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items()]
     (tmp_path / "qrels.txt").write_text("".join(lines))
     for name, run in RUNS.items():
-        lines = [
-            f"{topic} Q0 {doc} 1 {score} x\n" for topic, docs in run.items() for doc, score in docs.items()
-        ]
+        lines = [f"{t} Q0 {doc} 1 {score} x\n" for t, docs in run.items() for doc, score in docs.items()]
         (tmp_path / name).write_text("".join(lines))
     return tmp_path
 
@@ -404,9 +390,7 @@ def test_unjudged_documents_are_in_the_order_of_the_leaderboard(tmp_path):
         for name, doc in (("A", "y"), ("c", "b"), ("b", "a"))
     }
     text = made(tmp_path, ["RR"], qrels, runs)
-    tables = [
-        re.findall(r'<th scope="row"[^>]*><span class="run">(\w+)', part) for part in text.split("<table")
-    ]
+    tables = [re.findall(r'<th scope="row"[^>]*><span class="run">(\w+)', p) for p in text.split("<table")]
     assert [table for table in tables if table] == [["b", "A", "c"], ["b", "A", "c"]]
 
 

@@ -75,9 +75,8 @@ def test_passages_count_by_article():
     "depths", [[], [0], [1.5], [True], [5, 5], [2**63], [10**5000], 5, "5", None], ids=range(10)
 )
 def test_wrong_depths_are_rejected(depths):
-    with pytest.raises(
-        ParameterError, match=r"must be one or more whole numbers >= 1 and < 2\*\*63, each once"
-    ):
+    message = r"must be one or more whole numbers >= 1 and < 2\*\*63, each once"
+    with pytest.raises(ParameterError, match=message):
         ir_graded.unjudged(QRELS, RUN, depths=depths)
 
 
