@@ -145,11 +145,7 @@ def test_questions_that_are_wrong(tmp_path, text, problem):
     ("read", "document", "problem"),
     [
         (read_qrels, {"tests": TESTS}, "an object with tests; read the file with format='legalbench'"),
-        (
-            read_qrels,
-            RESULTS,
-            "an object with qa_result_list, .*; read the file with format='legalbench'",
-        ),
+        (read_qrels, RESULTS, "an object with qa_result_list, .*; read the file with format='legalbench'"),
         (read_run, RESULTS, "an object with qa_result_list, .*; read the file with format='legalbench'"),
         (read_run, {"tests": TESTS}, "an object with tests; read the file with format='legalbench'"),
         (read_qrels, TESTS, "an array of objects with query, snippets, tags; give a dict of dicts"),
@@ -214,9 +210,8 @@ def test_one_list_of_chunks_is_not_a_run(chunks):
     with pytest.raises(InputError, match=f"^{re.escape(message)}"):
         passages.run_of_chunks(chunks)
     for chunk in (chunks[0], None, 5, "text"):
-        with pytest.raises(
-            InputError, match=r"^expected {query_id: list of chunks}: for query 'q', .* in place"
-        ):
+        words = r"^expected {query_id: list of chunks}: for query 'q', .* in place"
+        with pytest.raises(InputError, match=words):
             passages.run_of_chunks({"q": chunk})
         with pytest.raises(InputError, match=r"^expected "):
             passages.run_of_chunks(chunk)

@@ -112,9 +112,7 @@ SENTENCES = st.sampled_from(("a#1", "a#2", "b#1", "b#x#1", "c#1"))
 
 
 def sentences(rows):
-    return st.lists(st.tuples(SENTENCES, rows), max_size=12).map(
-        lambda drawn: [(s, *row[1:]) for s, row in drawn]
-    )
+    return st.lists(st.tuples(SENTENCES, rows), max_size=12).map(lambda d: [(s, *row[1:]) for s, row in d])
 
 
 ONE_ROW = passage_cases.qrels(min_size=1, max_size=1, levels=(0, 1)).map(lambda rows: near(rows)[0])

@@ -107,9 +107,8 @@ def test_points_of_recall_are_compared_exactly():
 def test_overlapping_rows_are_rejected_with_both_places(measure):
     qrels = [("1", "x", 1, 0, 40)]
     run = [("1", "x", 9, 0, 30), ("1", "y", 8, 0, 5), ("1", "z", 2, 7, 30), ("1", "z", 1, 20, 40)]
-    with pytest.raises(
-        InputError, match=r"topic '1', document 'z'.*7:30 at row 2 and 20:40 at row 3"
-    ) as caught:
+    message = r"topic '1', document 'z'.*7:30 at row 2 and 20:40 at row 3"
+    with pytest.raises(InputError, match=message) as caught:
         passage_cases.score(measure, qrels, run)
     assert "overlap='retrieved'" in str(caught.value)
     assert passage_cases.score(measure(overlap="retrieved"), qrels, run) > 0

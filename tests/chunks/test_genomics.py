@@ -9,15 +9,7 @@ from passages import passage_cases
 from reference import chunks
 
 import ir_graded
-from ir_graded import (
-    AspectAP,
-    InputError,
-    ParameterError,
-    Passage2AP,
-    PassageAP,
-    read_qrels,
-    read_run,
-)
+from ir_graded import AspectAP, InputError, ParameterError, Passage2AP, PassageAP, read_qrels, read_run
 
 examples = measure_cases.examples(30)
 MEASURES = [PassageAP, AspectAP, Passage2AP]

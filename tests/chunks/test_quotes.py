@@ -112,9 +112,7 @@ def test_files_of_quotes_are_read(tmp_path, name, mark):
 
 def test_json_lines_and_several_files_of_quotes_are_read(tmp_path):
     one, two = tmp_path / "1.jsonl", tmp_path / "2.csv"
-    one.write_text(
-        '{"query_id": 1, "quote": "14 days. Pay", "topic": "x"}\n\n{"query_id": 1, "quote": "?"}\n'
-    )
+    one.write_text('{"query_id": 1, "quote": "14 days. Pay", "x": "x"}\n\n{"query_id": 1, "quote": "?"}\n')
     two.write_text("query_id,quote\n2,days. Pay\n")
     result = found({"a": G}, [str(one), str(two)])
     assert result.qrels.iloc[:, :5].to_numpy().tolist() == [["1", "a", 1, 12, 12], ["2", "a", 1, 15, 9]]
@@ -127,9 +125,8 @@ def test_texts_may_be_a_function():
     result = found(lambda doc_id: calls.append(doc_id) or G, quotes)
     assert spans(result.qrels) == [("a", 0, 11), ("a", 5, 9)]
     assert calls == ["a"]
-    with pytest.raises(
-        InputError, match=r"^quotes: item 1, topic '1': the quote 'Pay' names no document; add its"
-    ):
+    message = r"^quotes: item 1, topic '1': the quote 'Pay' names no document; add its"
+    with pytest.raises(InputError, match=message):
         passages.find_quotes(lambda _: G, [quotes[0], {**QUOTE, "quote": "Pay"}])
 
 
@@ -299,9 +296,8 @@ def test_missing_quotes_warn_and_are_printed():
     assert "item 2" in result._repr_html_()
     with pytest.warns(CoverageWarning, match="all are kept"):
         passages.find_quotes({"a": G}, quotes[:1], several="all")
-    with pytest.warns(
-        CoverageWarning, match="^1 of 1 quotes do not .* the quote 'x'; no part of it does. See"
-    ):
+    message = "^1 of 1 quotes do not .* the quote 'x'; no part of it does. See"
+    with pytest.warns(CoverageWarning, match=message):
         passages.find_quotes({"a": G}, quotes[2:])
 
 
@@ -475,11 +471,9 @@ def test_tokens_of_chunks():
     assert run["tokens"].tolist() == [3, 2, 2, 1, 4]
     assert run["tokens"].dtype == "int64"
     assert [*passages.run_of_chunks([[]], tokens=words).columns][-1] == "tokens"
-    with pytest.raises(
-        InputError, match="query '1', chunk 1 has no text whose tokens could be counted: add it"
-    ):
+    message = "query '1', chunk 1 has no text whose tokens could be counted: add it"
+    with pytest.raises(InputError, match=message):
         passages.run_of_chunks({"1": [document, place]}, tokens=words)
-    with pytest.raises(
-        InputError, match="query '1', chunk 0: the number of tokens is -1; it must not be neg"
-    ):
+    problem = "query '1', chunk 0: the number of tokens is -1; it must not be neg"
+    with pytest.raises(InputError, match=problem):
         passages.run_of_chunks({"1": [document]}, tokens=lambda _: -1)

@@ -111,10 +111,7 @@ CASES = [
     (Accuracy, ((1 - 1 / 3) + (1 - 3 / 3)) / 2),
     (Accuracy @ 3, 1 - 1 / 2),
     # The ideal list is a b e. At ranks 1 to 5 the lists share 0, 1, 1, 1 and 2 documents.
-    (
-        Compat(p=0.5),
-        (1 / 4 + 1 / 12 + 1 / 32 + 2 / 80) / (1 + 1 / 2 + 1 / 4 + 3 / 32 + 3 / 80),
-    ),
+    (Compat(p=0.5), (1 / 4 + 1 / 12 + 1 / 32 + 2 / 80) / (1 + 1 / 2 + 1 / 4 + 3 / 32 + 3 / 80)),
     (SDCG(max_rel=2) @ 2, 1 / log2(3) / (1 + 1 / log2(3))),
     (SDCG(max_rel=4) @ 3, 1 / 2 / log2(3) / (1 + 1 / log2(3) + 1 / 2)),
     (INSQ(max_rel=2), (1 / 9 + 1 / 2 / 36) / sum(1 / (n + 1) ** 2 for n in range(1, 1001))),

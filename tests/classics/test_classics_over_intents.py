@@ -118,10 +118,7 @@ def test_the_worked_example_has_its_values():
 
 @pytest.mark.parametrize(
     ("levels", "ideal"),
-    [
-        (LEVELS, "dafecb"),
-        ({"1": {"a": 1, "c": 1}, "2": {"a": 1, "b": 1}, "3": {"b": 1, "c": 1}}, "cba"),
-    ],
+    [(LEVELS, "dafecb"), ({"1": {"a": 1, "c": 1}, "2": {"a": 1, "b": 1}, "3": {"b": 1, "c": 1}}, "cba")],
 )
 def test_the_ideal_list_scores_1_and_others_less(levels, ideal):
     assert reference.greedy(reference.relevant(levels, 1), 0.5) == list(ideal)

@@ -79,9 +79,7 @@ def test_the_provider_can_be_chosen_by_name():
         NumRet: 3,  # a sum
         ir_graded.Q: ir_measures.calc_aggregate(["Q"], QRELS, RUN)[ir_graded.Q],
     }
-    by_topic = [
-        (metric.query_id, metric.measure, metric.value) for metric in provider.iter_calc([AP], QRELS, RUN)
-    ]
+    by_topic = [(m.query_id, m.measure, m.value) for m in provider.iter_calc([AP], QRELS, RUN)]
     assert by_topic == [("1", AP, pytest.approx(AP_1)), ("2", AP, 0)]
     assert provider.calc([NumRet], QRELS, RUN).aggregated == {NumRet: 3}
     with pytest.raises(ValueError, match=r"the provider ir_graded has no NumRel\(rel=2\)"):

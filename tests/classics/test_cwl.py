@@ -226,9 +226,7 @@ def test_bounds_are_the_scores_of_the_worst_and_the_best_judgments(name):
         found = ir_graded.score_bounds(name, {"1": levels}, run)
         guesses = itertools.product(scale, repeat=len(unjudged))
         # Each guess is a topic.
-        guessed = {
-            str(at): levels | dict(zip(unjudged, guess, strict=True)) for at, guess in enumerate(guesses)
-        }
+        guessed = {str(at): levels | dict(zip(unjudged, g, strict=True)) for at, g in enumerate(guesses)}
         scores = ir_graded.evaluate(name, guessed, dict.fromkeys(guessed, run["1"])).values.ravel().tolist()
         assert len(scores) == 4 ** len(unjudged)
         assert found.lower.item() == pytest.approx(min(scores), abs=1e-14)

@@ -36,10 +36,7 @@ def measured():
         return decimal(by_id.loc[name, measure]), decimal(row["expected"]), span
 
     shares = {name: f"{found.loc[(name, 'RR'), 'tied_share']:.1%}".replace("0.0%", "0%") for name in table()}
-    return {
-        name: [shares[name], *chain.from_iterable(cells(name, measure) for measure in MEASURES)]
-        for name in table()
-    }
+    return {n: [shares[n], *chain.from_iterable(cells(n, measure) for measure in MEASURES)] for n in table()}
 
 
 def decimal(score):

@@ -173,9 +173,7 @@ def _collection(scale, seed):
     qrels["3"] = dict.fromkeys(qrels["3"], 0)
     rankings["other"] = rankings.pop(TOPICS[-1])
     rankings["4"] = []
-    run = {
-        topic: {doc: source.choice(measure_cases.SCORES) for doc in docs} for topic, docs in rankings.items()
-    }
+    run = {t: {doc: source.choice(measure_cases.SCORES) for doc in docs} for t, docs in rankings.items()}
     return Collection(scale, qrels, rankings, run)
 
 
@@ -255,9 +253,7 @@ def qrels_table(qrels):
     """Return qrels as a table; those of a collection are made once, as most of the time goes there."""
     known = id(qrels) if any(qrels is one.qrels for one in COLLECTIONS) else None
     if known not in TABLES:
-        highlighted = [
-            (topic, doc, level, 0, 100) for topic, docs in qrels.items() for doc, level in docs.items()
-        ]
+        highlighted = [(t, doc, level, 0, 100) for t, docs in qrels.items() for doc, level in docs.items()]
         table = with_columns(passage_cases.frame("qrels", highlighted))
         if known is None:
             return table

@@ -14,17 +14,12 @@ pytestmark = [pytest.mark.slow, cases.BOTH_COLUMNS]
 
 def renamed(dicts, topics, docs):
     """Return qrels or a run with other names."""
-    return {
-        topics[topic]: {docs[doc]: value for doc, value in of_topic.items()}
-        for topic, of_topic in dicts.items()
-    }
+    return {topics[t]: {docs[doc]: value for doc, value in of_topic.items()} for t, of_topic in dicts.items()}
 
 
 def mapped(names, order, prefix):
     """Return a mapping of names to the same names in another order, with a prefix."""
-    return {
-        name: prefix + other for name, other in zip(names, measure_cases.shuffled(names, order), strict=True)
-    }
+    return {n: prefix + other for n, other in zip(names, measure_cases.shuffled(names, order), strict=True)}
 
 
 NAMES = st.tuples(st.integers(0, 1000), st.sampled_from(["", "0", "x ", "é"]))

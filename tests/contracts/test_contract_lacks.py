@@ -41,9 +41,8 @@ def test_an_unknown_property_is_rejected():
     class _Wrong(GradedMeasure):
         NAME, LACKS = "Wrong", {"beauty": "none"}
 
-    with pytest.raises(
-        ValueError, match=r"Wrong: unknown property 'beauty' in LACKS; the properties are nothing, ideal"
-    ):
+    message = r"Wrong: unknown property 'beauty' in LACKS; the properties are nothing, ideal"
+    with pytest.raises(ValueError, match=message):
         base.register(_Wrong())
     assert "Wrong" not in REGISTRY
     kind = type("Wrong", (CLASSICS["AP"],), {"LACKS": {"beauty": "none"}})

@@ -63,9 +63,8 @@ def test_one_string_names_many_measures():
         ["AP", "Q", "RR", "P@5", "P@10"]
     )
     for separator in (",", ", ", ";"):
-        with pytest.raises(
-            ir_graded.MeasureSyntaxError, match="separate measures by blanks, for example 'Q nDCG"
-        ):
+        message = "separate measures by blanks, for example 'Q nDCG"
+        with pytest.raises(ir_graded.MeasureSyntaxError, match=message):
             read_measures(separator.join(["Q@3", "nDCG(dcg='log2')@5", "AP"]))
 
 
@@ -91,9 +90,7 @@ def test_names_of_other_programs_lead_to_measures_or_say_what_is_similar():
         if name not in TREC:
             with pytest.raises(ir_graded.UnknownMeasureError) as caught:
                 read_measures(given)
-            expected = (
-                f"Unknown measure {given!r}. Did you mean {meant!r}? Run `ir_graded measures` for the full"
-            )
+            expected = f"Unknown measure {given!r}. Did you mean {meant!r}? Run `ir_graded measures` for the"
             assert str(caught.value) == f"{expected} list."
     for name, instead in LACKING.items():
         for text in (name, name.upper(), f"{name}@5"):
@@ -173,14 +170,12 @@ def test_a_new_measure_has_its_name_and_aliases_until_they_are_taken():
             read_measure("N-2(beta=3)")
         assert base.register(kind(), "Newer") == made
         for other, name in ((REGISTRY["O-measure"], "N-2"), (made(beta=3), "Newer")):
-            with pytest.raises(
-                ValueError, match=f"the name '{name}' is taken by {re.escape(repr(REGISTRY[name]))}"
-            ):
+            message = f"the name '{name}' is taken by {re.escape(repr(REGISTRY[name]))}"
+            with pytest.raises(ValueError, match=message):
                 base.add_names(other, name)
         for name in ("nDCG", "MAP"):
-            with pytest.raises(
-                ValueError, match=f"the name '{name}' is taken by a measure of ir-measures: choose"
-            ):
+            words = f"the name '{name}' is taken by a measure of ir-measures: choose"
+            with pytest.raises(ValueError, match=words):
                 base.register(type("Taken", (kind,), {"NAME": name})())
     finally:
         for name in REGISTRY.keys() - before.keys():

@@ -333,9 +333,8 @@ def test_numbers_of_measures_of_ir_measures_have_limits(name):
             needed = needed_by(CLASSICS[of].MEASURE)
             scorer_of(CLASSICS[of].MEASURE(**{**needed, name: float(good)})).validate_params()
             wrong = CLASSICS[of].MEASURE(**{**needed, name: math.nextafter(good, sign)})
-            with pytest.raises(
-                ParameterError, match=rf"^{of}.*\b({name}|the {name}) ?[m=].* must be|.*{name} must"
-            ):
+            message = rf"^{of}.*\b({name}|the {name}) ?[m=].* must be|.*{name} must"
+            with pytest.raises(ParameterError, match=message):
                 scorer_of(wrong).validate_params()
 
 
@@ -360,9 +359,8 @@ def test_an_order_of_ties_is_a_parameter_of_measures_of_ir_measures(subject):
         words, taken, rejected = described(param)
         for value in taken:
             if value == "expected" and not scorer_of(plain).has_expected_score:
-                with pytest.raises(
-                    ParameterError, match=rf"^{re.escape(str(plain))} has no exact mean over the"
-                ):
+                message = rf"^{re.escape(str(plain))} has no exact mean over the"
+                with pytest.raises(ParameterError, match=message):
                     subject(**needed, ties=value)
                 continue
             made = subject(**needed, **{name: value})

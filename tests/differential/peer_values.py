@@ -75,11 +75,7 @@ class Labels:
     def scores(self, names) -> ByMeasure:
         labels = np.array(self.rows, dtype=float)
         found = meta.agreement(
-            labels,
-            topics=[1] * len(labels),
-            levels=self.levels,
-            measurement=self.measurement,
-            n_resamples=2,
+            labels, topics=[1] * len(labels), levels=self.levels, measurement=self.measurement, n_resamples=2
         )
         table = found.to_frame().drop_duplicates("coefficient", keep="last").set_index("coefficient")
         return {name: {"": float(table["value"][name])} for name in names}

@@ -129,9 +129,8 @@ def test_articles_are_explained_with_f_and_gp():
     run = pd.DataFrame({"doc_id": ["x", "a", "b"], "score": [3, 2, 1], **whole, "start": [0, 5, 0]})
     found = ir_graded.explain("MAgP@2", qrels, run, "1")
     row = {"rank": 2, "doc_id": "a", "level": 1.0, "C": 1, "F": 0.5, "gP": 0.25}
-    assert found.to_frame().to_dict("records") == [
-        {**row, "stop": 0.5, "utility": 0.25, "contribution": 0.125}
-    ]
+    rows = found.to_frame().to_dict("records")
+    assert rows == [{**row, "stop": 0.5, "utility": 0.25, "contribution": 0.125}]
     assert found.notes[0] == "Articles with relevance retrieved: 2 of 2, in a ranking of 3."
     assert found.below == 1
     assert "utility" not in str(found)

@@ -171,9 +171,7 @@ def test_a_figure_that_cannot_be_drawn_keeps_the_old_files(tmp_path, monkeypatch
     from ir_graded.plots.meta import asl_curve, stability_curves, swap_curves
 
     scores = ir_graded.evaluate(["Q", "AP", "RR"], QRELS, RUNS)
-    comparison = ir_graded.meta.compare_measures(
-        {name: scores.matrix(name) for name in scores.names}, n_resamples=20
-    )
+    comparison = ir_graded.meta.compare_measures({n: scores.matrix(n) for n in scores.names}, n_resamples=20)
     figures = {
         "curves": asl_curve(comparison.power),
         "stability": stability_curves(comparison.stability),

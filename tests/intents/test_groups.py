@@ -24,9 +24,7 @@ def frame_of(levels, **memberships):
     rows = [(topic, doc, level) for topic, docs in levels.items() for doc, level in docs.items()]
     frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
     for name, of_topic in memberships.items():
-        frame[name] = pd.Series(
-            [of_topic[topic].get(doc) for topic, doc, _ in rows], index=frame.index, dtype=object
-        )
+        frame[name] = pd.Series([of_topic[t].get(doc) for t, doc, _ in rows], index=frame.index, dtype=object)
     return frame
 
 

@@ -100,10 +100,9 @@ def test_the_command_line_takes_intents(tmp_path, capsys):
     (tmp_path / "intents").write_text("\n".join(lines))
     (tmp_path / "run").write_text("".join(f"t Q0 {doc} 1 {score} r\n" for doc, score in RUN["t"].items()))
     files = [str(tmp_path / name) for name in ("qrels", "run")]
+    intents = str(tmp_path / "intents")
     with pytest.raises(SystemExit):
-        main(
-            ["evaluate", *files, "-m", "D#-Q@10 I-rec@1", "--intents", str(tmp_path / "intents"), "-o", "csv"]
-        )
+        main(["evaluate", *files, "-m", "D#-Q@10 I-rec@1", "--intents", intents, "-o", "csv"])
     assert capsys.readouterr().out.splitlines()[1] == "run,0.7481,0.3333"
 
 
@@ -118,9 +117,8 @@ def test_measures_of_documents_take_the_highest_level():
         found = evaluate(measures, qrels, run)
         assert f"{found.values[0].item():.4f}" == "0.5209"
     # ir-measures' own nDCG also gets one row per document.
-    calculated = ir_measures.calc_aggregate(
-        [ir_measures.nDCG @ 10, ir_graded.D(measure="Q") @ 10], qrels, run
-    )
+    theirs, ours = ir_measures.nDCG @ 10, ir_graded.D(measure="Q") @ 10
+    calculated = ir_measures.calc_aggregate([theirs, ours], qrels, run)
     assert f"{calculated[ir_measures.nDCG @ 10]:.4f}" == "0.5209"
     alone = evaluate(
         "Q@10", [ir_measures.Qrel("t", doc, level) for doc, level in (("a", 2), ("b", 1), ("c", 1))], run
@@ -310,9 +308,8 @@ def test_files_of_probabilities_are_checked_line_by_line(tmp_path, lines, proble
     "qrels", [{"t": {"a": 1}}, frame()[:3].drop(columns="iteration")], ids=["dict", "frame"]
 )
 def test_qrels_without_intents_are_rejected(qrels):
-    with pytest.raises(
-        InputError, match=r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: "
-    ):
+    message = r"^D\(measure='Q'\)@10 needs intents, but the qrels have no column iteration: "
+    with pytest.raises(InputError, match=message):
         value(qrels, "D(measure='Q')@10")
     with pytest.raises(InputError, match=r"^intents are given, but the qrels have no column iteration: "):
         value(qrels, intents={"t": {"1": 1}})
@@ -331,9 +328,8 @@ def test_a_topic_may_have_only_rows_of_unlisted_intents():
 
 def test_a_document_with_two_levels_for_one_intent_is_rejected():
     twice = pd.concat([plain(), plain().iloc[[0]].assign(relevance=1)])
-    with pytest.raises(
-        InputError, match=r"topic 't', document 'a', intent '1' has level 2 at row 0 and level 1 at row 9"
-    ):
+    message = r"topic 't', document 'a', intent '1' has level 2 at row 0 and level 1 at row 9"
+    with pytest.raises(InputError, match=message):
         value(twice)
     assert value(pd.concat([frame(), frame().iloc[[0]]])) == pytest.approx(VALUE, abs=1e-11)
 

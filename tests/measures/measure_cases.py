@@ -159,9 +159,7 @@ def runs_for_pytrec_eval(min_docs=0):
 def as_float32(run):
     """Return a run with its scores rounded to float32."""
     with np.errstate(over="ignore", under="ignore"):
-        return {
-            topic: {doc: float(np.float32(one)) for doc, one in docs.items()} for topic, docs in run.items()
-        }
+        return {t: {doc: float(np.float32(one)) for doc, one in docs.items()} for t, docs in run.items()}
 
 
 def _run(score_lists, order, min_docs):
@@ -275,9 +273,7 @@ def parameters(measure, complete=True):
     for name in {"rel", "judged_only"} & set(supported):
         offered[name] = st.one_of(st.just(UNSET), st.just(UNSET), values(supported[name]))
     cutoffs = values(supported["cutoff"]) if "cutoff" in supported else st.none()
-    return st.tuples(st.fixed_dictionaries(offered), cutoffs).map(
-        lambda drawn: _together(measure, *drawn, complete)
-    )
+    return st.tuples(st.fixed_dictionaries(offered), cutoffs).map(lambda d: _together(measure, *d, complete))
 
 
 UNSET = object()

@@ -64,9 +64,7 @@ COLUMNS = {
 @pytest.mark.parametrize("measure", COLUMNS, ids=str)
 def test_columns_equal_values_by_hand(measure):
     found = measure.columns(views())
-    assert {name: pytest.approx(values.tolist(), abs=1e-15) for name, values in found.items()} == COLUMNS[
-        measure
-    ]
+    assert {n: pytest.approx(values.tolist(), abs=1e-15) for n, values in found.items()} == COLUMNS[measure]
 
 
 NORMS = {

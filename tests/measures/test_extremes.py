@@ -14,10 +14,7 @@ from ir_graded.matching.match import match_run, prepare_qrels
 
 def assert_all_equal_the_reference(chosen, qrels, runs):
     """Compare measures with parameters on a run, given as a dict of dicts and as a table."""
-    expected = {
-        measure(**params): cases.reference_scores(measure, params, qrels, runs[0])
-        for measure, params in chosen
-    }
+    expected = {m(**params): cases.reference_scores(m, params, qrels, runs[0]) for m, params in chosen}
     for run in runs:
         got = cases.scores_of_all(expected, qrels, run)
         for measure, scores in expected.items():

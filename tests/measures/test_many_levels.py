@@ -21,9 +21,7 @@ def collection(levels, seed, judged=100):
         }[levels]()
         qrels[topic] = {f"d{number}": level for number, level in enumerate(drawn)}
         found = rng.permutation(2 * judged)[: int(rng.integers(judged, 2 * judged))]
-        run[topic] = {
-            f"d{doc}": float(score) for doc, score in zip(found, rng.random(found.size), strict=True)
-        }
+        run[topic] = {f"d{doc}": float(s) for doc, s in zip(found, rng.random(found.size), strict=True)}
     return qrels, run
 
 

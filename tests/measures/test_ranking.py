@@ -32,12 +32,7 @@ def chosen(rows, doc_ids, at, *, known=True):
     """Return some of the rows as hits, with or without their row numbers."""
     names = [doc_ids[row] for row in at]
     row = ints(*at)
-    return Hits(
-        rows.score[row],
-        rows.groups.topic[row],
-        names_at(names),
-        row if known else None,
-    )
+    return Hits(rows.score[row], rows.groups.topic[row], names_at(names), row if known else None)
 
 
 WAYS = list(product([True, False], [True, False], [0, 1 << 60], [(0, 1), (2, 1), (32, 1 << 18)]))
@@ -104,9 +99,7 @@ def test_ranks_ties_and_notes_on_precision_equal_those_of_a_plain_sort(run):
     rest = {row: [score[other] for other in range(len(topic)) if topic[other] == topic[row]] for row in at}
     first = [1 + sum(other > score[row] for other in rest[row]) for row in at]
     tied = [rest[row].count(score[row]) for row in at]
-    close = any(
-        single(other) == single(score[row]) and other != score[row] for row in at for other in rest[row]
-    )
+    close = any(single(o) == single(score[row]) and o != score[row] for row in at for o in rest[row])
     large = any(size > 1 and 2**53 <= abs(score[row]) <= 2**64 for row, size in zip(at, tied, strict=True))
     for found in ranks_by_all_ways(topic, score, doc_ids, at):
         assert found.rank.tolist() == expected
@@ -245,9 +238,7 @@ def test_codes_descend_with_the_scores_and_are_equal_for_equal_ones(scores):
         given_scores = np.array(scores).clip(-1e30, 1e30).astype(dtype)
         distinct = sorted({*given_scores.tolist()}, reverse=True)
         codes = ranking.descending_codes(given_scores).tolist()
-        assert [sorted({*codes}).index(code) for code in codes] == [
-            *map(distinct.index, given_scores.tolist())
-        ]
+        assert [sorted({*codes}).index(c) for c in codes] == [*map(distinct.index, given_scores.tolist())]
 
 
 GROUPS = st.tuples(st.integers(0, 3), st.integers(1, 4), st.sampled_from([0.0, 1.0]), st.integers(0, 9))

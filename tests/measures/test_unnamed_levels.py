@@ -26,10 +26,7 @@ def warned(measures, qrels=QRELS, run=RUN, evaluate=ir_graded.evaluate):
 @pytest.mark.parametrize(
     ("measure", "problem"),
     [
-        (
-            "Q(gains={1:1, 2:3, 3:7})",
-            "Q(gains={2:3,3:7}): gains lacks level 4 of the qrels, so its",
-        ),
+        ("Q(gains={1:1, 2:3, 3:7})", "Q(gains={2:3,3:7}): gains lacks level 4 of the qrels, so its"),
         ("nDCG(gains={1:1, 2:3, 3:7})@3", "nDCG(gains={2:3,3:7})@3: gains lacks level 4 of the qrels, so"),
         ("EBR(gains={3:7})", "EBR(gains={3:7}): gains lacks level 4"),
         ("infNDCG(gains={1:5})", "infNDCG(gains={1:5}): gains lacks level 2"),

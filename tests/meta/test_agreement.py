@@ -197,11 +197,8 @@ def test_reference_limits_the_comparisons_and_names_come_from_the_table():
     table.loc["t3", "y"] = NAN
     found = agreement(table, reference="y", n_resamples=9)
     rows = found.to_frame()
-    assert rows[["a", "b"]].drop_duplicates().to_numpy().tolist() == [
-        ["y", "x"],
-        ["y", "z"],
-        ["all sets"] * 2,
-    ]
+    pairs = rows[["a", "b"]].drop_duplicates().to_numpy().tolist()
+    assert pairs == [["y", "x"], ["y", "z"], ["all sets"] * 2]
     assert found.topics == ("t1", "t2", "t3")
     by_topic = found.by_topic()
     assert by_topic.loc["t3", ["a_only", "b_only", "both"]].tolist() == [0, 4, 0]

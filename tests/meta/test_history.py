@@ -187,10 +187,8 @@ def test_figures_have_a_line_for_each_run_that_breaks_between_parts(releases, ru
     shown = ["mean"] if runs == 1 else labels
     wanted = wanted[wanted["run"].isin(shown)] if runs > 1 else wanted
     assert drawn == sorted(wanted["mean"])
-    assert [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2] in (
-        [],
-        [releases - 1.5],
-    )
+    breaks = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2]
+    assert breaks in ([], [releases - 1.5])
     assert len(axes.get_xticklabels()) <= 24
     assert axes.get_title() == ("the best 6 of 9 runs" if runs == 9 else "")
     figure.draw_without_rendering()

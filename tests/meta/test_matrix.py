@@ -85,9 +85,8 @@ def test_a_topic_column_may_be_at_any_position(form, name, ids):
 @FORMS
 def test_a_column_that_looks_like_topics_is_not_a_system(form):
     for columns in (NAMED | {"id": [301, 302, 303]}, {"id": [3, 1, 2]} | NAMED):
-        with pytest.raises(
-            InputError, match=r"the column 'id' counts as a system but looks like topics.*the index"
-        ):
+        message = r"the column 'id' counts as a system but looks like topics.*the index"
+        with pytest.raises(InputError, match=message):
             ScoreMatrix.of(form(columns))
     with pytest.raises(InputError, match="the columns 'topic' and 'num' may both hold the topics"):
         ScoreMatrix.of(form(NAMED | {"topic": [1, 2, 3], "num": [4, 5, 6]}))

@@ -15,9 +15,7 @@ RUNS = ("old", "new", "other")
 
 def exact_mean(values, weights):
     """Mean of decimals as a fraction."""
-    total = sum(
-        Fraction(str(value)) * Fraction(str(weight)) for value, weight in zip(values, weights, strict=True)
-    )
+    total = sum(Fraction(str(v)) * Fraction(str(weight)) for v, weight in zip(values, weights, strict=True))
     return total / sum(map(Fraction, map(str, weights)))
 
 
@@ -63,13 +61,10 @@ def test_verdicts_are_those_of_exact_means(seed, weighted):
 
 def test_compare_runs_takes_minima_by_any_name_of_a_measure():
     qrels = {str(topic): {"a": 1} for topic in range(8)}
-    old, new = (
-        {topic: {"x": 2.0, "a": score + 3 * (topic == "1")} for topic in qrels} for score in (1.0, 3.0)
-    )
+    old, new = ({t: {"x": 2.0, "a": score + 3 * (t == "1")} for t in qrels} for score in (1.0, 3.0))
     for name in ("RR", "recip_rank", ir_graded.evaluate("RR", qrels, old).measures[0]):
-        found = ir_graded.compare_runs(
-            ["RR", "P@1"], qrels, old, {"new": new, "same": old}, minimum={name: 0.6}
-        )
+        runs = {"new": new, "same": old}
+        found = ir_graded.compare_runs(["RR", "P@1"], qrels, old, runs, minimum={name: 0.6})
         assert found.verdict == ("better", "below minimum", "better", "equivalent")
         assert not found.passed
         assert found.minimum[:2].tolist() == [0.6, 0.6]

@@ -38,9 +38,8 @@ def tied(topics, systems, seed=0):
 def sparse(topics, systems, seed=0):
     """Return systems that agree on most topics, like near-identical runs."""
     rng = np.random.default_rng(seed)
-    return np.where(
-        rng.random((topics, systems)) < 0.15, rng.choice([0.1, 0.37, 0.9], (topics, systems)), 0.3
-    )
+    drawn = rng.random((topics, systems)) < 0.15
+    return np.where(drawn, rng.choice([0.1, 0.37, 0.9], (topics, systems)), 0.3)
 
 
 def shifted(topics, systems, seed=0):
@@ -99,9 +98,7 @@ def test_randomisation_equals_the_plain_loops(name):
     numbers = plain.exact(values)
     signs = sign_flips(np.random.default_rng(3), len(values), B)
     result = discriminative_power(values, test="randomisation", n_resamples=B, rng=3)
-    expected = [
-        plain.randomisation_asl(plain.differences(numbers, *pair), signs) for pair in pairs_of(values)
-    ]
+    expected = [plain.randomisation_asl(plain.differences(numbers, *p), signs) for p in pairs_of(values)]
     assert result.asl.tolist() == expected
 
 
@@ -183,9 +180,8 @@ def test_a_single_differing_topic_has_the_exact_asl():
 @pytest.mark.parametrize("test", TESTS)
 def test_identical_systems_have_asl_1(test):
     score = np.random.default_rng(0).random(20)
-    result = discriminative_power(
-        np.column_stack([score, score, score + 0.1 - 0.1]), test=test, n_resamples=50
-    )
+    values = np.column_stack([score, score, score + 0.1 - 0.1])
+    result = discriminative_power(values, test=test, n_resamples=50)
     assert result.asl.tolist() == [1, 1, 1]
     assert result.power == 0
     if test == "bootstrap":

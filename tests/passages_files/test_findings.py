@@ -171,9 +171,8 @@ def test_a_text_that_is_missing_or_bytes_or_ends_before_its_span_is_rejected():
         show(QRELS, RUN, "1", texts=wrong)
     with pytest.raises(InputError, match=r"^texts: document 'a' is b'x'; it must be a str$"):
         show(QRELS, RUN, "1", texts={**TEXTS, "a": b"x"})
-    with pytest.raises(
-        InputError, match=r"^document 'b': the span 10:20 ends after the text of 29 characters$"
-    ):
+    message = r"^document 'b': the span 10:20 ends after the text of 29 characters$"
+    with pytest.raises(InputError, match=message):
         show(QRELS, RUN, "1", texts={**TEXTS, "b": "x" * 29})
 
 
@@ -192,19 +191,14 @@ def words(element):
 
 def test_the_page_marks_the_text_found_and_sets_no_colour_of_letters():
     root = page(show(QRELS, RUN, "1", texts=TEXTS))
-    assert [mark.text for mark in root.iter("mark")] == [
-        TEXTS["a"][20:30],
-        TEXTS["a"][100:150],
-        TEXTS["b"][10:30],
-    ]
+    a, b = TEXTS["a"], TEXTS["b"]
+    assert [mark.text for mark in root.iter("mark")] == [a[20:30], a[100:150], b[10:30]]
     for mark in root.iter("mark"):
         assert "underline" in mark.get("style")  # not by colour alone
         assert "color:inherit" in mark.get("style")
     styles = ";".join(element.get("style", "") for element in root.iter())
     assert set(re.findall(r"(?<!-)\bcolor:(\w+)", styles)) == {"inherit"}
-    assert [words(item) for item in root.iter("li")] == [
-        "rank 2: c, 0 to 40: all of c all of c all of c all of"
-    ]
+    assert [words(i) for i in root.iter("li")] == ["rank 2: c, 0 to 40: all of c all of c all of c all of"]
 
 
 def test_the_page_draws_where_each_piece_lies_in_its_span():
@@ -240,9 +234,8 @@ def test_only_texts_of_more_than_120_characters_are_cut(size, shown):
 
 @pytest.mark.parametrize("options", [{"cutoff": 3}, {"texts": TEXTS}, {"texts": {}}])
 def test_options_of_a_topic_do_not_go_with_an_article(options):
-    with pytest.raises(
-        ParameterError, match=r"^show: cutoff and texts apply to a whole topic; leave out either doc_id"
-    ):
+    message = r"^show: cutoff and texts apply to a whole topic; leave out either doc_id"
+    with pytest.raises(ParameterError, match=message):
         show(QRELS, RUN, "1", "a", **options)
 
 

@@ -342,9 +342,8 @@ def titled(doc_id):
 
 @pytest.mark.parametrize("length", [1, 31, 32])
 def test_an_id_of_up_to_32_characters_is_whole_in_the_title(length):
-    assert (
-        titled(LETTERS[:length]) == f"topic 7, article {LETTERS[:length]}, rank 3\nP 1.000, R 0.444, F 0.615"
-    )
+    expected = f"topic 7, article {LETTERS[:length]}, rank 3\nP 1.000, R 0.444, F 0.615"
+    assert titled(LETTERS[:length]) == expected
 
 
 def test_a_longer_id_is_shortened_in_the_middle():

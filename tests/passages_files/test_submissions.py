@@ -107,10 +107,8 @@ def test_positions_count_characters_in_any_encoding(read):
     text = "<article><p>ä😀é</p><p>z</p></article>"
     for encoding in ("utf-8", "utf-16", "utf-8-sig"):
         declared = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>\n{text}'
-        assert read(submission(topic(result("/article/p[2]"))), n12=declared.encode(encoding))[0][3:] == (
-            3,
-            1,
-        )
+        rows = read(submission(topic(result("/article/p[2]"))), n12=declared.encode(encoding))
+    assert rows[0][3:] == (3, 1)
     latin = '<?xml version="1.0" encoding="iso-8859-1"?><article><p>äé</p><p>z</p></article>'
     assert read(submission(topic(result("/article/p[2]"))), n12=latin.encode("latin-1"))[0][3:] == (2, 1)
 
@@ -186,9 +184,8 @@ def test_the_frame_can_be_scored(tmp_path):
         ("289", "2", -2.0, 10, 10),
         ("289", "1", -3.0, 0, 10),
     ]
-    qrels = pd.DataFrame(
-        {"query_id": "289", "doc_id": ["1", "2"], "relevance": 1, "start": 0, "length": [20, 10]}
-    )
+    spans = {"start": 0, "length": [20, 10]}
+    qrels = pd.DataFrame({"query_id": "289", "doc_id": ["1", "2"], "relevance": 1, **spans})
     # Rank 1 is whole, rank 2 is outside the highlighted text.
     assert ir_measures.calc_aggregate([ir_graded.MAgP], qrels, frame) == {ir_graded.MAgP: 0.75}
     rows = passage_rows(run, lambda _: article)
@@ -415,9 +412,8 @@ def test_other_types_of_articles_are_rejected(tmp_path, articles):
 def test_a_callable_with_another_result_is_rejected(tmp_path):
     run = written(tmp_path / "run.xml", submission(topic(result())))
     for given_ in (None, 12, etree.fromstring("<a/>")):
-        with pytest.raises(
-            InputError, match=rf"line 5: topic '289', article '12': .* returned {type(given_).__name__} "
-        ):
+        message = rf"line 5: topic '289', article '12': .* returned {type(given_).__name__} "
+        with pytest.raises(InputError, match=message):
             passages.read_submission(run, lambda _: given_)  # noqa: B023
 
 
@@ -431,9 +427,8 @@ def test_a_callable_with_another_result_is_rejected(tmp_path):
 )
 def test_a_missing_article_is_named(tmp_path, articles, message):
     run = written(tmp_path / "run.xml", submission(topic(result())))
-    with pytest.raises(
-        FileFormatError, match=rf"line 5: topic '289', article '12': cannot get .*({message})"
-    ):
+    words = rf"line 5: topic '289', article '12': cannot get .*({message})"
+    with pytest.raises(FileFormatError, match=words):
         passages.read_submission(run, articles)
 
 

@@ -31,11 +31,8 @@ def test_stops_are_at_the_left_and_utility_at_the_right():
     figure = found.plot()
     left, right = figure.axes
     assert left.get_title() == "P+@3, topic 1"
-    assert (left.get_xlabel(), left.get_ylabel(), right.get_ylabel()) == (
-        "rank",
-        "stop probability",
-        "utility",
-    )
+    labels = left.get_xlabel(), left.get_ylabel(), right.get_ylabel()
+    assert labels == ("rank", "stop probability", "utility")
     assert bars_of(left) == [[1, 0.5], [3, 0.5]]
     (line,) = right.get_lines()
     assert line.get_xdata().tolist() == [1, 3]

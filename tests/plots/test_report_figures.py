@@ -48,9 +48,7 @@ def files(tmp_path, monkeypatch):
         "".join(f"{topic} 0 {doc} {level}\n" for topic, docs in QRELS.items() for doc, level in docs.items())
     )
     for name, run in RUNS.items():
-        lines = [
-            f"{topic} Q0 {doc} 1 {score} t\n" for topic, docs in run.items() for doc, score in docs.items()
-        ]
+        lines = [f"{t} Q0 {doc} 1 {score} t\n" for t, docs in run.items() for doc, score in docs.items()]
         (tmp_path / f"{name}.run").write_text("".join(lines))
     return tmp_path
 

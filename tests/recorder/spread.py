@@ -161,9 +161,7 @@ def classics() -> tuple[ir_measures.measures.Measure, ...]:
     # Negative gains cannot be written in a string.
     listed = (*map(ir_measures.parse_measure, CLASSICS.split()), ir_measures.nDCG(gains={0: 1, 1: -1}))
     names = {"infAP", *(measure.NAME for measure in listed)}  # infAP is among the measures of other providers
-    others = (
-        kind.MEASURE for name, kind in sorted(REGISTERED.items()) if name not in names and not kind.NEEDS
-    )
+    others = (kind.MEASURE for n, kind in sorted(REGISTERED.items()) if n not in names and not kind.NEEDS)
     return (*listed, *(_with_required(measure) for measure in others))
 
 

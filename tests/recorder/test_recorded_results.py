@@ -112,9 +112,7 @@ def test_a_new_measure_is_not_a_difference(compare, capsys):
 
 
 def test_messages_are_reported_and_do_not_fail(compare, capsys):
-    old, new = (
-        Item("random", "error", "x", [text], loose=True) for text in ("is no number", "is not a number")
-    )
+    old, new = (Item("random", "error", "x", [t], loose=True) for t in ("is no number", "is not a number"))
     assert compare([old], [new]) == (0, [])
     assert "random | error | x | 0: is no number -> is not a number" in capsys.readouterr().out
 

@@ -401,9 +401,7 @@ def utility(stop: str, of: Callable[[Topic, int], Decimal]) -> Measure:
 
 def blended(stop: str, beta: float | None = None) -> Measure:
     """Sum over ranks n of stop(n) * BR(n), with a given beta or that of the parameters."""
-    return utility(
-        stop, lambda topic, n: blended_ratio(topic, n, topic.params["beta"] if beta is None else beta)
-    )
+    return utility(stop, lambda t, n: blended_ratio(t, n, t.params["beta"] if beta is None else beta))
 
 
 def over_ideal(

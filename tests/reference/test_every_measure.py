@@ -323,9 +323,7 @@ def of_text(rng, subject):
             {topic: of.drop(columns="query_id").values.tolist() for topic, of in table.groupby("query_id")}
             for table in (run, qrels.drop(columns="aspects"))
         )
-        return measure, lambda topic: nugget_cases.expected(
-            measure, gold_of_topic[topic], rows_of_topic.get(topic, [])
-        )
+        return measure, lambda t: nugget_cases.expected(measure, gold_of_topic[t], rows_of_topic.get(t, []))
 
     return one, qrels, run, {}
 

@@ -29,9 +29,7 @@ def residual(params: dict, levels: Levels, order: list[str]) -> float:
     """Residual of gRBP: (1-p) * sum of p^(n-1) over the evaluated ranks n without a judged document."""
     params = {**ranked.defaults("gRBP"), **params}
     seen = ranked.Topic(params, levels, order, 0, ()).evaluated()[: params["cutoff"]]
-    unjudged = (
-        params["p"] ** (n - 1) for n, doc_id in enumerate(seen, start=1) if not is_judged(levels, doc_id)
-    )
+    unjudged = (params["p"] ** (n - 1) for n, d in enumerate(seen, start=1) if not is_judged(levels, d))
     return (1 - params["p"]) * math.fsum(unjudged) + below(params, len(seen))
 
 
@@ -226,8 +224,5 @@ def to_impute(
 def imputed(qrels: Qrels, run: Rankings, depth: int, sample: Qrels) -> float:
     """Return the share of a run's documents down to a depth that got a level."""
     looked_at = [(topic, doc_id) for topic in qrels for doc_id in run.get(topic, [])[:depth]]
-    given = [
-        is_judged(sample[topic], doc_id) and not is_judged(qrels[topic], doc_id)
-        for topic, doc_id in looked_at
-    ]
+    given = [is_judged(sample[t], doc_id) and not is_judged(qrels[t], doc_id) for t, doc_id in looked_at]
     return sum(given) / len(given) if given else 0.0

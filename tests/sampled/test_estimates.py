@@ -250,9 +250,7 @@ def random_input(seed, topics=4):
     cases = {str(n): random_topic(rng, "iprob")[0] for n in range(topics)}
     runs = {}
     for name in ("one", "two", "three"):
-        runs[name] = {
-            topic: run_of(*rng.sample([*docs, "x", "y", "z"], len(docs))) for topic, docs in cases.items()
-        }
+        runs[name] = {t: run_of(*rng.sample([*docs, "x", "y", "z"], len(docs))) for t, docs in cases.items()}
     return cases, runs
 
 

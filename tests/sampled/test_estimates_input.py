@@ -148,10 +148,7 @@ STRATA = FRAME.drop(columns="method").assign(
     [
         (with_row("2", "x", 1, 1, 0.0), "'2', document 'x' (row 7): the inclusion probability (iprob) is 0"),
         (with_row("2", "x", 1, 1, 1.5), "(iprob) is 1.5; it must be above 0 and at most 1"),
-        (
-            with_row("1", "a", 1, 1, 1.0),
-            "topic '1', document 'a' (row 7): the document is also at row 0",
-        ),
+        (with_row("1", "a", 1, 1, 1.0), "topic '1', document 'a' (row 7): the document is also at row 0"),
         (with_row("1", "a", 2, 1, 1.0), "the document is also at row 0"),
         (
             STRATA.assign(stratum=["1", "1", None, *"2222"]).drop(columns="iprob"),

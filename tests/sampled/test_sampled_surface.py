@@ -111,17 +111,14 @@ def test_functions_without_strata_refuse_them(measure):
 
 
 def test_intents_and_passages_are_refused():
-    with pytest.raises(
-        InputError, match=r"^I-rec@5 needs intents, and xinfAP strata: evaluate them separately"
-    ):
+    message = r"^I-rec@5 needs intents, and xinfAP strata: evaluate them separately"
+    with pytest.raises(InputError, match=message):
         ir_graded.evaluate(["xinfAP", "I-rec@5"], TUPLES, RUN)
-    with pytest.raises(
-        InputError, match=r"holds intents .* probability.*, so the strata must be in a column"
-    ):
+    words = r"holds intents .* probability.*, so the strata must be in a column"
+    with pytest.raises(InputError, match=words):
         ir_graded.evaluate("infQ", TUPLES, RUN, intents={"1": {"1": 0.5, "2": 0.5}})
-    with pytest.raises(
-        InputError, match=r"^infNDCG needs judgments of documents, but the qrels have passages"
-    ):
+    problem = r"^infNDCG needs judgments of documents, but the qrels have passages"
+    with pytest.raises(InputError, match=problem):
         ir_graded.evaluate("infNDCG", QRELS.assign(start=0, length=10), RUN)
 
 
@@ -180,7 +177,6 @@ def test_certain_documents_with_a_probability_cause_a_warning():
     with pytest.warns(ir_graded.SampledJudgmentsWarning, match=message):
         ir_graded.score_estimates("AP", rows, {"1": {"a": 1.0}})
     ir_graded.score_estimates("AP", rows, {"1": {"a": 1.0}}, certain=())
-    with pytest.raises(
-        ir_graded.ParameterError, match=r"xinfAP has no estimator .*: it is an estimate itself"
-    ):
+    words = r"xinfAP has no estimator .*: it is an estimate itself"
+    with pytest.raises(ir_graded.ParameterError, match=words):
         ir_graded.score_estimates("xinfAP", rows, {"1": {"a": 1.0}})

@@ -121,9 +121,7 @@ def test_several_topics_score_as_alone():
     ]
     run = {str(at): cases.run_of(ranking)["1"] for at, (_, ranking) in enumerate(topics)}
     together = cases.quiet_scores(cases.MEASURES, qrels, run)
-    alone = [
-        of_measures(cases.MEASURES, cases.frame(rows), cases.run_of(ranking)) for rows, ranking in topics
-    ]
+    alone = [of_measures(cases.MEASURES, cases.frame(r), cases.run_of(ranking)) for r, ranking in topics]
     assert together.reshape(len(cases.MEASURES), -1).T.tolist() == alone
 
 

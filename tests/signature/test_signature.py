@@ -73,9 +73,7 @@ def test_the_size_of_pieces_has_no_effect(monkeypatch):
 
 
 def test_scores_count_as_doubles():
-    different = [
-        rows_hash("run", {"1": {"a": value}}) for value in (0.1, float(np.float32(0.1)), 0.1 + 1e-12)
-    ]
+    different = [rows_hash("run", {"1": {"a": v}}) for v in (0.1, float(np.float32(0.1)), 0.1 + 1e-12)]
     assert len({*different}) == len(different)
     assert rows_hash("qrels", {"1": {"a": 0.1 + 1e-12}}) != rows_hash("qrels", {"1": {"a": 0.1}})
     assert rows_hash("run", {"1": {"a": -0.0}}) == rows_hash("run", {"1": {"a": 0.0}})
@@ -332,7 +330,7 @@ def test_latex_has_the_signature_as_a_comment_inside_the_table():
 
 def test_estimates_say_that_they_are_estimates():
     qrels = pd.DataFrame(
-        {"query_id": "1", "doc_id": [*"abc"], "relevance": [1, 0, 1], "iprob": [1.0, 0.5, 0.5]}
+        {"query_id": "1", "doc_id": [*"abc"], "relevance": [1, 0, 1], "iprob": [1, 0.5, 0.5]}
     )
     found = ir_graded.score_estimates("AP", qrels, {"1": {"a": 2.0, "b": 1.0}}).scores.signature
     assert found.options["estimates"] is True

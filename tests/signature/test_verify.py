@@ -240,9 +240,8 @@ BROKEN = {
 @pytest.mark.parametrize("keys", BROKEN.values(), ids=BROKEN)
 def test_a_broken_file_is_rejected(saved, keys):
     edit(saved, *keys[:-1], value=keys[-1])
-    with pytest.raises(
-        FileFormatError, match=r"scores\.json: expected JSON of ir_graded scores, version 1.*: ."
-    ):
+    message = r"scores\.json: expected JSON of ir_graded scores, version 1.*: ."
+    with pytest.raises(FileFormatError, match=message):
         ir_graded.verify(saved, QRELS, RUNS)
 
 
@@ -308,9 +307,7 @@ def test_names_in_cells_of_values_are_escaped(run):
 
 @pytest.mark.usefixtures("files")
 def test_the_command_rejects_other_files(run, tmp_path):
-    assert_command_fails(
-        run("verify", "q.txt", "q.txt", "bm25"), "q.txt", "expected JSON of ir_graded scores"
-    )
+    assert_command_fails(run("verify", "q.txt", "q.txt", "bm25"), "q.txt", "JSON of ir_graded scores")
     run(*EVALUATE, "--save", "s.json")
     text = (tmp_path / "s.json").read_text()
     (tmp_path / "s.json").write_text(text.replace('["bm25", "dense"]', '["bm25", "bm25"]'))

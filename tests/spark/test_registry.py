@@ -51,9 +51,7 @@ def tables(kind):
         runs = {name: run.assign(tokens=rng.integers(1, 30, len(run))) for name, run in runs.items()}
         return qrels, runs
     ids = ["query_id", "doc_id"]
-    runs = {
-        name: run[[*ids, "score"]].assign(position=rng.permutation(len(run))) for name, run in runs.items()
-    }
+    runs = {n: run[[*ids, "score"]].assign(position=rng.permutation(len(run))) for n, run in runs.items()}
     qrels = qrels[[*ids, "relevance"]].drop_duplicates(ids)
     if kind == "strata":
         qrels["stratum"] = rng.choice(["a", "b", "c"], len(qrels))

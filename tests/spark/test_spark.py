@@ -300,9 +300,8 @@ def test_declared_columns_are_checked_before_the_job(spark):
     judged, ranked = frames(spark, [("1", "a", 1)], [("x", "1", "a", 1.0), ("x", "1", "b", 1.0)])
     spans = "0 as start", "9 as length"
     given = judged.selectExpr("*", *spans), ranked.selectExpr("*", *spans)
-    with pytest.raises(
-        InputError, match=r"needs the costs of the rows .*the DataFrame of the run lacks tokens"
-    ):
+    message = r"needs the costs of the rows .*the DataFrame of the run lacks tokens"
+    with pytest.raises(InputError, match=message):
         evaluate("CharP(budget=9,unit='tokens')", *given)
     with pytest.raises(InputError, match="run: the column tokens is of type string: numbers are needed"):
         evaluate("CharP(budget=9,unit='tokens')", given[0], given[1].selectExpr("*", "'3' as tokens"))

@@ -36,9 +36,8 @@ def test_frames_and_folders_of_parquet_name_no_files():
 
 def test_readers_need_a_session_first():
     for kind, read in (("qrels", read_qrels), ("run", read_runs)):
-        with pytest.raises(
-            InputError, match=f"^{kind}: expected a Spark session, then the path, found 'a.txt'$"
-        ):
+        message = f"^{kind}: expected a Spark session, then the path, found 'a.txt'$"
+        with pytest.raises(InputError, match=message):
             read("a.txt", "session")
 
 
@@ -125,9 +124,8 @@ def test_files_that_spark_cannot_read_are_named(suffix):
 
 def test_runs_of_parquet_have_names_of_their_own():
     files = ["x/one.parquet/part-1", "y/one.parquet"]
-    with pytest.raises(
-        InputError, match=r"^run: x/one\.parquet and y/one\.parquet would both be the run 'one'"
-    ):
+    message = r"^run: x/one\.parquet and y/one\.parquet would both be the run 'one'"
+    with pytest.raises(InputError, match=message):
         read_runs(Reader(Frame(files=files)), "*.parquet")
     named = Frame("run", files=files)
     assert read_runs(Reader(named), "*.parquet/") is named

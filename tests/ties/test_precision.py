@@ -66,10 +66,8 @@ def test_flat_runs_ranked_responses_and_shares_of_ties_use_doubles():
         ir_graded.evaluate("Q", QRELS, flat)  # as float32, it would be called flat
     assert tied_share(prepare_qrels(QRELS), opened("run", RUN)) == 0.0
     judgments = prepare_qrels(QRELS)
-    assert (
-        match_ranked(judgments, [opened("run", pd.DataFrame(ROWS, columns=COLUMNS)).table()], 0.0).ties
-        is None
-    )
+    table = opened("run", pd.DataFrame(ROWS, columns=COLUMNS)).table()
+    assert match_ranked(judgments, [table], 0.0).ties is None
     hits = [{"_id": doc_id, "_score": score} for doc_id, score in (("a", TIME - 1), ("b", TIME))]
     response = {"1": {"hits": {"hits": hits}}}
     with pytest.warns(CoverageWarning, match="do not descend"):

@@ -34,10 +34,7 @@ def test_two_orders_must_be_named():
 )
 def test_expected_preferences_are_means_over_all_orders_by_each_penalty(name, penalties):
     qrels, docs = {"1": {"a": 2, "b": 1, "c": 0, "d": 0, "f": 0, "g": 0}}, "abcd"
-    orders = {
-        "".join(order): {"1": {doc: -float(at) for at, doc in enumerate(order)}}
-        for order in permutations(docs)
-    }
+    orders = {"".join(o): {"1": {doc: -float(at) for at, doc in enumerate(o)}} for o in permutations(docs)}
     measures = [f"{name}(penalty={penalty!r})" for penalty in penalties]
     expected = ir_graded.evaluate(measures, qrels, orders).values.mean(axis=(1, 2))
     found = ir_graded.evaluate(

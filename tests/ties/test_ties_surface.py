@@ -186,17 +186,15 @@ def test_the_warning_of_runs_with_one_score_names_ids_only_if_they_matter():
     with pytest.warns(ir_graded.CoverageWarning, match=r"the same score, so it gives no ranking\.$"):
         ir_graded.evaluate("Q", QRELS, flat, ties="expected")
     for measures in (["Q(ties='expected')", "AP"], "Q"):
-        with pytest.warns(
-            ir_graded.CoverageWarning, match=r"the same score, so only their ids determine the ranks\.$"
-        ):
+        message = r"the same score, so only their ids determine the ranks\.$"
+        with pytest.warns(ir_graded.CoverageWarning, match=message):
             ir_graded.evaluate(measures, QRELS, flat)
 
 
 def test_a_missing_parameter_of_a_base_measure_is_named_with_ties_too():
     measure = ir_graded.D(measure="nDCG(dcg='exp-log2')")
-    with pytest.raises(
-        ParameterError, match=r"needs a cutoff because its base measure does: for example .*@10$"
-    ):
+    message = r"needs a cutoff because its base measure does: for example .*@10$"
+    with pytest.raises(ParameterError, match=message):
         ir_graded.evaluate(measure, QRELS, RUN, ties="expected")
 
 

@@ -61,7 +61,4 @@ def scores(measures, qrels, run):
 def reference_scores(name, params, how, qrels, groups):
     """Return scores by topic, by the reference."""
     levels = {level for of_topic in qrels.values() for level in of_topic.values()}
-    return {
-        topic: ties.score(name, params, how, qrels[topic], groups[topic], max(levels), levels)
-        for topic in qrels
-    }
+    return {t: ties.score(name, params, how, qrels[t], groups[t], max(levels), levels) for t in qrels}

@@ -334,9 +334,8 @@ def test_few_labels_are_rejected():
 @pytest.mark.filterwarnings("default")
 def test_fewer_than_ten_runs_cause_a_warning():
     qrels, runs = hidden(runs=9)
-    with pytest.warns(
-        ir_graded.CoverageWarning, match="model='runs' has 9 runs: with fewer than 10"
-    ) as caught:
+    message = "model='runs' has 9 runs: with fewer than 10"
+    with pytest.warns(ir_graded.CoverageWarning, match=message) as caught:
         ir_graded.score_intervals("P@5", qrels, runs, n_samples=5, model="runs")
     assert [one.filename for one in caught] == [__file__]
 

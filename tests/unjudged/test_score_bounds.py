@@ -184,9 +184,8 @@ def test_frames_hold_bounds_by_topic_and_their_means():
 @pytest.mark.parametrize("ask", [ir_graded.score_bounds, ir_graded.score_intervals])
 def test_ties_other_than_doc_id_are_rejected(ask):
     qrels, run = {"1": {"a": 1}}, {"1": {"a": 1.0}}
-    with pytest.raises(
-        ParameterError, match=r"P\(ties='expected'\)@1: .* by doc_id; remove the parameter ties"
-    ):
+    message = r"P\(ties='expected'\)@1: .* by doc_id; remove the parameter ties"
+    with pytest.raises(ParameterError, match=message):
         ask(["P(ties='expected')@1", "P@1"], qrels, run)
 
 

@@ -111,10 +111,7 @@ def test_equal_sums_of_different_ranks_tie():
     # 1/66 + 1/132 = 1/88 + 1/88, but the sums are rounded differently.
     ranks = {"a": (6, 72), "b": (28, 28)}
     order = [{rank: d for d, both in ranks.items() for rank in both[at : at + 1]} for at in (0, 1)]
-    runs = [
-        {"1": {one.get(rank, f"r{at}x{rank}"): -rank for rank in range(1, 80)}}
-        for at, one in enumerate(order)
-    ]
+    runs = [{"1": {one.get(r, f"r{at}x{r}"): -r for r in range(1, 80)}} for at, one in enumerate(order)]
     for swapped in (runs, runs[::-1]):
         pool = fusion_of(prepare_qrels({"1": {"a": 1}}), swapped).pool()
         got = [doc_id for doc_id in pool["doc_id"].to_list() if doc_id in ranks]
@@ -242,9 +239,7 @@ def arrays(found):
 
 
 def assert_same(found, other):
-    assert all(
-        np.array_equal(one, another) for one, another in zip(arrays(found), arrays(other), strict=True)
-    )
+    assert all(np.array_equal(one, a) for one, a in zip(arrays(found), arrays(other), strict=True))
 
 
 @pytest.mark.slow
@@ -289,9 +284,7 @@ def test_form_and_order_of_rows_topics_and_runs_make_no_difference(form, seed, t
 
     expected = ask(qrels, runs)
     for order in range(3):
-        given = {
-            name: write("run", shuffled(rows_of(runs[name]), order)) for name in shuffled(list(runs), order)
-        }
+        given = {n: write("run", shuffled(rows_of(runs[n]), order)) for n in shuffled(list(runs), order)}
         found = ask(write("qrels", shuffled(rows_of(qrels), order)), given)
         assert found.scores.query_ids != expected.scores.query_ids
         topics = [found.scores.query_ids.index(topic) for topic in expected.scores.query_ids]

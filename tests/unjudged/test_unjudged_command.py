@@ -21,9 +21,8 @@ def files(tmp_path):
 @pytest.fixture
 def rows(capsys, files):
     def call(*options):
-        code, out, err = run_command(
-            capsys, "evaluate", *files, *MEASURES, "-o", "jsonl", "-p", "-1", *options
-        )
+        given = (*files, *MEASURES, "-o", "jsonl", "-p", "-1", *options)
+        code, out, err = run_command(capsys, "evaluate", *given)
         assert (code, err) == (0, "")
         found = map(json.loads, out.splitlines())
         return {(row["run"], row.get("query_id"), row["measure"]): row["value"] for row in found}
