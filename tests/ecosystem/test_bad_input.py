@@ -424,7 +424,7 @@ HALVES = {
 #: Functions that need frames, and the places of text in them.
 WITH_FRAMES = [
     (lambda q, runs: ir_graded.report("Q", q, runs, "page.html", n_samples=9, depth=2), "document topic"),
-    (lambda q, runs: ir_graded.compare_judgments(q, q, "Q", runs), "document"),
+    (lambda q, runs: ir_graded.compare_judgments(q, q, "Q", runs), "document topic"),
     (lambda q, _: ir_graded.combine_judgments({"a": q, "b": q}), "document topic"),
     (lambda q, runs: ir_graded.score_intervals("Q@2", q, runs), "document topic"),
     (lambda q, runs: ir_graded.ties("Q", q, runs), "document topic name"),
