@@ -769,7 +769,7 @@ def test_weights_of_topics_decide(compare, folder):
     assert found["comparisons"][0]["minimum_detectable"] is None
     (folder / "traffic.txt").write_text("0 5\n1 -3\n")
     failed = compare("near.run", "-m", "RR", "--weights", "traffic.txt")
-    assert_command_fails(failed, "traffic.txt, line 2: the weight must be a finite number >= 0: '-3'")
+    assert_command_fails(failed, "traffic.txt, line 2: the weight must be a finite number >= 0: '1 -3'")
     (folder / "traffic.txt").write_text("0 5\n1 3\n")
     failed = compare("near.run", "-m", "RR", "--weights", "traffic.txt")
     assert_command_fails(failed, "traffic.txt: weights: topics need", "'2', '3', '4' (28 in total) have none")
