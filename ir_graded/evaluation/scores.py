@@ -244,7 +244,7 @@ class Scores:
             ranges: the lowest and the highest possible score by measure, such as ``{"judge": (1, 5)}``;
                 ends may be infinite, and None means unknown. Other measures have the range that they declare.
             lower_is_better: measures by which lower scores are better, such as ``["latency"]``. They order
-                runs and mark the best values of tables; tests compare the scores as they are.
+                runs and mark the best values of tables; tests and ranks refuse them.
 
         Raises:
             InputError: a column or a score is missing, a score appears twice, a value is not a number, or it

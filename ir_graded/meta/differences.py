@@ -18,7 +18,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError, short_repr
 
 from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
-from .matrix import DECIMALS, all_matrices, arithmetic, pairs_of
+from .matrix import DECIMALS, all_matrices, arithmetic, check_direction, pairs_of
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised, trimmed
 from .options import (
     ALL_TOPICS,
@@ -337,6 +337,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         1  same         0.0  1.000        1.000  equivalent
     """
     matrices, notes = arithmetic(all_matrices(scores))
+    check_direction(scores, matrices)
     first = next(iter(matrices.values()))
     correction = correction or TESTS[test].correction
     _check_fit(test, correction, weights)

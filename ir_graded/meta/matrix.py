@@ -298,6 +298,16 @@ def ranges_of(scores: Any, measures: Iterable[str]) -> Floats:
     return np.array([known.get(name) or (-np.inf, np.inf) for name in measures])
 
 
+def check_direction(scores: Any, measures: Iterable[str]) -> None:
+    """Raise ParameterError for a measure by which lower scores are better: conclusions take higher ones."""
+    lower = [name for name in measures if name in getattr(scores, "lower_is_better", ())]
+    if lower:
+        raise ParameterError(
+            f"{lower[0]}: lower scores are better, and tests and ranks take higher ones for better; negate "
+            "the scores of this measure, and leave it out of lower_is_better"
+        )
+
+
 def arithmetic(
     matrices: Mapping[str, ScoreMatrix], stacklevel: int = 4
 ) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:

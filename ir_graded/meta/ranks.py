@@ -12,7 +12,15 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
 
 from .differences import check_possible, note_on_trimmed, pair_text, student_p
-from .matrix import DECIMALS, best_first, matrices_by_measure, means_of, ranks_of, reference_name
+from .matrix import (
+    DECIMALS,
+    best_first,
+    check_direction,
+    matrices_by_measure,
+    means_of,
+    ranks_of,
+    reference_name,
+)
 from .max_t import Comparisons, Replicates, Statistics, Tail, count, trimmed
 from .options import ALL_TOPICS, Seed, generator, statistic
 from .paired_tests import TESTS_OF_DIFFERENCES, holm
@@ -127,6 +135,7 @@ def ranks(
     """
     matrices = matrices_by_measure(scores)
     name = next(iter(matrices)) if measure is None else reference_name(measure, matrices, "measure")
+    check_direction(scores, [name])
     matrix = matrices[name]
     runs, topics = len(matrix.runs), len(matrix.topics)
     declared = TESTS[test]
