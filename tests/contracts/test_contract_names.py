@@ -91,7 +91,7 @@ def test_names_of_other_programs_lead_to_measures_or_say_what_is_similar():
             with pytest.raises(ir_graded.UnknownMeasureError) as caught:
                 read_measures(given)
             expected = f"Unknown measure {given!r}. Did you mean {meant!r}? Run `ir_graded measures` for the"
-            assert str(caught.value) == f"{expected} list."
+            assert str(caught.value) == f"{expected} full list."
     for name, instead in LACKING.items():
         for text in (name, name.upper(), f"{name}@5"):
             with pytest.raises(ir_graded.UnknownMeasureError) as caught:
