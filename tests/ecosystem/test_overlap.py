@@ -307,7 +307,8 @@ def test_pairs_without_a_common_topic_and_single_runs_are_rejected():
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, order in {"x": "abcd", "y": "bace", "z": "dcba"}.items():
-        lines = [f"{topic} Q0 {doc} 0 {-at} t\n" for topic in (1, 2) for at, doc in enumerate(order)]
+        docs = ((1, order), (2, order[::-1]))
+        lines = [f"{topic} Q0 {doc} 0 {-at} t\n" for topic, listed in docs for at, doc in enumerate(listed)]
         (tmp_path / f"{name}.run").write_text("".join(lines))
     return tmp_path
 
