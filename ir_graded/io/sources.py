@@ -412,6 +412,7 @@ def read_run(
             ranks, which then are the ranking; or all ranks are 1, as in qrels. ``duplicates`` left rows out.
 
     Example:
+        >>> import warnings
         >>> import ir_graded
         >>> hits = [{"_id": "d2", "_score": 1.5}, {"_id": "d9", "_score": 1.5}]
         >>> ir_graded.read_run([{"took": 3, "hits": {"hits": hits}}], query_ids=["shoes"])
