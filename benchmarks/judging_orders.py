@@ -35,6 +35,7 @@ from ir_graded.analyses.score_intervals.imputation import (
     RunModel,
     sigmoid,
 )
+from ir_graded.io.sources import named_runs
 from ir_graded.matching.match import MatchedRun, match_run, prepare_qrels
 from tests.collections_data import ranked_runs
 
@@ -104,7 +105,7 @@ class Hidden:
         """Return the probability of relevance of each unjudged document by the model of the runs."""
         judgments = prepare_qrels(self.labels())
         fusion = ReciprocalRankFusion(judgments)
-        for name, run in self.frames.items():
+        for name, run in named_runs(self.frames).items():
             fusion.add(MatchedRun(name, run, match_run(judgments, run), -np.inf))
         imputation = Imputation.of(judgments, fusion, DEPTH, all_bins=True)
         judgments, imputed = imputation.judgments, imputation.imputed

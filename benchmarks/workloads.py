@@ -287,7 +287,7 @@ class Store:
             rng, lines = np.random.default_rng((6, at)), []
             for topic, docs in of_topic.items():
                 found = rng.choice(docs, 1_000, replace=False).tolist()
-                scores = np.sort(rng.random(1_000))[::-1] * 30
+                scores = np.sort(rng.random(1_000).astype(np.float32))[::-1] * 30  # as trec_eval keeps them
                 if at % 2:
                     scores[1::8] = scores[::8]
                 order = range(1_000) if at % 3 else rng.permutation(1_000)
