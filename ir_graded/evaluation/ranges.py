@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from ir_measures.measures import Measure
 
+from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, ParameterError, short_repr
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measure
@@ -18,7 +18,6 @@ from ir_graded.meta.matrix import DECIMALS
 #: Lowest and highest possible score.
 Range = tuple[float, float]
 UNKNOWN: Range = (-math.inf, math.inf)
-Floats = npt.NDArray[np.float64]
 
 
 class Stated(NamedTuple):
@@ -70,7 +69,7 @@ def stated(ranges: Mapping[Any, Range | None] | None, lower_is_better: Iterable[
     return found
 
 
-def outside(values: Floats, low: float, high: float) -> npt.NDArray[np.bool_]:
+def outside(values: Floats, low: float, high: float) -> Bools:
     """Return where scores are outside a range by more than an error of rounding; missing ones are not."""
     with np.errstate(invalid="ignore"):
         return ((low - values).round(DECIMALS) > 0) | ((values - high).round(DECIMALS) > 0)

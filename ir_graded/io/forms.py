@@ -60,8 +60,8 @@ class Form:
     content: Content = "table"
 
 
-def recognise(kind: str, source: Any) -> Form | None:
-    """Return the form of an object; None if it has none. Raises InputError if it may be two."""
+def recognise(kind: str, source: Any) -> Form:
+    """Return the form of an object, which may be UNKNOWN. Raises InputError if it may be two."""
     found = [form for form in FORMS if kind in form.kinds and form.holds(source)]
     if len(found) > 1:
         found = [form for form in found if not form.last] or found
@@ -70,7 +70,7 @@ def recognise(kind: str, source: Any) -> Form | None:
     if len(found) > 1:
         names = " or ".join(form.name for form in found)
         raise InputError(f"{kind}: {short_repr(source)} may be {names}; give a frame or a dict of dicts")
-    return found[0] if found else None
+    return found[0] if found else UNKNOWN
 
 
 def read_object(kind: str, source: Any, options: Options) -> Table:
@@ -85,9 +85,7 @@ def read_object(kind: str, source: Any, options: Options) -> Table:
         or (form is RECORDS and not is_record(first))
         or (form is DICTS and source and not isinstance(first, Mapping))
     )
-    if form is None or (options.path and is_foreign):
-        raise unread(kind, source, options)
-    return form.read(kind, source, options)
+    return (UNKNOWN if options.path and is_foreign else form).read(kind, source, options)
 
 
 def _in_json(found: Any) -> str:
@@ -97,14 +95,14 @@ def _in_json(found: Any) -> str:
     return f"is JSON, an {'object' if first is found else 'array of objects' if keys else 'array'}{keys}"
 
 
-def unread(kind: str, source: Any, options: Options) -> InputError:
-    """Return the error for an object that has no form of qrels or runs."""
+def _refuse_unknown(kind: str, source: Any, options: Options) -> Table:
+    """Raise InputError that says which forms there are."""
     value = VALUE_COLUMNS[kind]
     found, frame = f"cannot read {type(source).__name__}", "a DataFrame or "
     if options.path:
         found, frame = _in_json(source), ""
     columns = f"query_id, doc_id and {value}"
-    return options.error(
+    raise options.error(
         kind,
         f"{found}; give a dict of dicts (query_id -> doc_id -> {value}), {frame}a list of dicts with "
         f"{columns}, or the path of a file; the pages 'Qrels and runs' and 'File formats' list all forms",
@@ -191,7 +189,6 @@ _IN_DICTS = "a frame in dicts"
 DICTS = Form("a dict of dicts", lambda one: isinstance(one, Mapping), _read_dicts, last=True, content="dicts")
 TABLE = Form("a table that was read before", lambda one: hasattr(one, "place_of"), lambda _, one, __: one)
 _FRAME = "a DataFrame of pandas or Polars, or an Arrow table"
-PIPELINE = Form("a pipeline", is_pipeline, _refuse_pipeline, over=(_FRAME,))
 RECORDS = Form(
     _RECORDS,
     lambda one: isinstance(one, (list, tuple)) and isinstance(first_of(one), Mapping),
@@ -204,6 +201,8 @@ TUPLES = Form(
     lambda kind, one, _: _tables().from_tuples(kind, one),
     last=True,
 )
+#: Of objects without any form of :data:`FORMS`.
+UNKNOWN = Form("another object", lambda _: True, _refuse_unknown)
 FORMS = (
     TABLE,
     DICTS,
@@ -259,7 +258,7 @@ FORMS = (
         lambda kind, one, _: _tables().from_tuples(kind, iterate_rows(kind, one)),
     ),
     # The others are refused, and the error says what to give in their place.
-    PIPELINE,
+    Form("a pipeline", is_pipeline, _refuse_pipeline, over=(_FRAME,)),
     Form("JSON of a format that must be named", _formats, _refuse_document, over=(_RECORDS,)),
     Form(
         _IN_DICTS,

@@ -25,14 +25,8 @@ from ir_graded.errors import (
     warn_caller,
 )
 
-from .experiments import (
-    dataset_named,
-    description,
-    is_dataset,
-    load_dataset,
-    unknown_dataset,
-)
-from .forms import DICTS, RECORDS, TABLE, TUPLES, Content, Form, is_row, recognise, unread
+from .experiments import dataset_named, description, is_dataset, load_dataset, unknown_dataset
+from .forms import DICTS, RECORDS, TABLE, TUPLES, UNKNOWN, Content, Form, is_row, recognise
 from .paths import by_path, check_path, is_file, qrels_file, run_name
 from .records import Options
 from .responses import first_of, ranked_table
@@ -55,17 +49,12 @@ def _read_dataset_id(kind: str, name: Any, options: Options) -> Table:
     return opened(kind, dataset_named(os.fspath(name)), options).table()
 
 
-def _raise_unread(kind: str, source: Any, options: Options) -> Table:
-    raise unread(kind, source, options)
-
-
 #: Which row counts of a document that a run repeats in a topic; with 'raise', that is an error.
 DUPLICATES = ("raise", "first", "best")
 #: Forms that the type of an object does not show.
 FILE = Form("a file", is_file, _read_file, content="file")
 DATASET_ID = Form("the id of a dataset", lambda name: load_dataset(name) is not None, _read_dataset_id)
 _LISTS_IN_ORDER = Form("lists in the order of query_ids", bool, ranked_table)
-_UNKNOWN = Form("another object", lambda _: True, _raise_unread)
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -101,7 +90,7 @@ class Source:
 
     @property
     def is_known(self) -> bool:
-        """Whether this is no text that is neither a path nor the id of a dataset."""
+        """Whether this is an object, a file, or the id of a dataset that exists."""
         return self.form is not DATASET_ID or load_dataset(self.given) is not None
 
     @property
@@ -199,7 +188,7 @@ def opened(kind: str, source: Any, options: Options = Options()) -> Source:  # n
         source = qrels_file(source) if kind == "qrels" else source
         return Source(kind, source, FILE if is_file(source) else DATASET_ID, options)
     form = _LISTS_IN_ORDER if options.query_ids is not None else recognise(kind, source)
-    return Source(kind, source, form or _UNKNOWN, options)
+    return Source(kind, source, form, options)
 
 
 def named_runs(runs: Any, kind: str = "run", options: Options = Options()) -> dict[str, Source]:  # noqa: B008
@@ -242,7 +231,7 @@ def _is_run(kind: str, value: Any) -> bool:
     return (
         isinstance(value, (str, os.PathLike, Source))
         or isfunction(value)  # which is rejected as a run
-        or recognise(kind, value) is not None
+        or recognise(kind, value) is not UNKNOWN
     )
 
 

@@ -200,7 +200,7 @@ class DocumentNumbers:
             topic, number = np.append(one.topic, other.topic), np.append(one.document, other.document)
             self._parts.append(Lookup(one.topics, topic, number, doc_ids))
 
-    def frame(self) -> pl.DataFrame:
+    def to_frame(self) -> pl.DataFrame:
         """Return number, topic and doc_id of all documents."""
         import polars as pl
 

@@ -303,7 +303,7 @@ LAZY = pl.LazyFrame({name: [value] for name, value in ROW.items()})
 NOTHING = [b"1 Q0 a 1 1.0 tag", np.zeros((2, 3)), {"1", "2"}]
 NO_DICTS = [3.0, None, ["a"], "a", ("a", 1.0)]
 
-#: Objects that are no qrels or no run, and what the error says.
+#: Objects that are neither qrels nor a run, and what the error says.
 SOURCES = [
     *((kind, library({one: [ROW[one]] for one in NAMES[kind] if one != name}), f"no column {name}; it has")
       for kind, library, name in CUTS),
@@ -338,7 +338,7 @@ SOURCES = [
 @pytest.mark.every
 @pytest.mark.parametrize("call", [by_calc, by_a_mixed_call, by_the_provider])
 @pytest.mark.filterwarnings("ignore:Determining the column names of a LazyFrame")
-def test_objects_that_are_no_qrels_or_no_run_are_rejected(call):
+def test_objects_that_are_neither_qrels_nor_a_run_are_rejected(call):
     for kind, wrong, words in SOURCES:
         for given in [wrong, iter(wrong)] if isinstance(wrong, list) else [wrong]:
             message = error_message(InputError, call, *{"qrels": QRELS, "run": RUN, kind: given}.values())

@@ -112,9 +112,9 @@ def test_a_new_measure_is_not_a_difference(compare, capsys):
 
 
 def test_messages_are_reported_and_do_not_fail(compare, capsys):
-    old, new = (Item("random", "error", "x", [t], loose=True) for t in ("is no number", "is not a number"))
+    old, new = (Item("random", "error", "x", [t], loose=True) for t in ("is not numeric", "is not a number"))
     assert compare([old], [new]) == (0, [])
-    assert "random | error | x | 0: is no number -> is not a number" in capsys.readouterr().out
+    assert "random | error | x | 0: is not numeric -> is not a number" in capsys.readouterr().out
 
 
 def test_an_item_cannot_be_recorded_twice(tmp_path):

@@ -81,7 +81,7 @@ class ReciprocalRankFusion:
         """
         import polars as pl
 
-        known = self.numbers.frame()
+        known = self.numbers.to_frame()
         number = known["number"].to_numpy()
         known = known.with_columns(nearest=self._nearest[number], weight=self._weight[number])
         # Equal sums of different ranks may differ by the rounding of each summand.
