@@ -248,10 +248,18 @@ def _by_name(runs: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def with_query_ids(runs: Mapping[str, Source], ids: Sequence[Any]) -> dict[str, Source]:
-    """Return runs, of which those in files of JSON are responses to queries in this order."""
-    in_json = {name for name, run in runs.items() if run.exists and is_json(read_text(str(run.path)))}
-    options = Options(query_ids=ids)
-    return {name: replace(run, options=options) if name in in_json else run for name, run in runs.items()}
+    """Return runs, of which those in files of JSON are responses to queries in this order.
+
+    A pipe must be one of them, since its text cannot be read before.
+    """
+
+    def is_in_list(run: Source) -> bool:
+        return run.exists and (run.is_read_once or is_json(read_text(str(run.path))))
+
+    return {
+        name: replace(run, options=run.options._replace(query_ids=ids)) if is_in_list(run) else run
+        for name, run in runs.items()
+    }
 
 
 def passage_table(purpose: str, kind: str, source: Any) -> Table:

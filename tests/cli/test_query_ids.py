@@ -1,6 +1,7 @@
 """``--query-ids``: responses in a list as RUNs."""
 
 import json
+import os
 from functools import partial
 
 import pytest
@@ -119,3 +120,23 @@ def test_runs_in_other_formats_name_their_topics(run, tmp_path):
     assert 0 < row["mean"] < row["baseline_mean"] < 1
     wrong = run("evaluate", "qrels.csv", "rows.csv", "-m", "Q", "--query-ids", "ids.txt")
     assert_command_fails(wrong, "--query-ids needs a RUN with responses of a search engine")
+
+
+def test_a_pipe_is_read_once(run, tmp_path):
+    def outcome(text):
+        reading, writing = os.pipe()
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(text)
+        path = f"/dev/fd/{reading}"
+        found = run("evaluate", "qrels.csv", f"x={path}", "-m", "Q", "-o", "jsonl", "--query-ids", "ids.txt")
+        os.close(reading)
+        return found, path
+
+    expected = run(
+        "evaluate", "qrels.csv", "x=first.json", "-m", "Q", "-o", "jsonl", "--query-ids", "ids.txt"
+    )
+    found, _ = outcome((tmp_path / "first.json").read_text())
+    assert found[0] == 0, found[2]
+    assert found == expected
+    wrong, path = outcome("query_id,doc_id,score\nquery 0,a,1\n")
+    assert_command_fails(wrong, f"{path}: query_ids is for responses in JSON, and this is another text")
