@@ -17,7 +17,7 @@ from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.evaluation.tables import Table
 from ir_graded.io.run_names import find_run
 from ir_graded.measures.params import TIES
-from ir_graded.meta.options import weights_of
+from ir_graded.meta.topics import weights_of
 
 from . import options
 from .output import More, frame_text, leaderboard, show, show_note

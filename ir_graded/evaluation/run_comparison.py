@@ -20,7 +20,7 @@ from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import Differences, differences
 from ir_graded.meta.matrix import DECIMALS
-from ir_graded.meta.options import ALL_TOPICS, topics_by_slice
+from ir_graded.meta.topics import ALL_TOPICS, topics_by_slice
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
 from .evaluate import Request, in_order

@@ -658,7 +658,7 @@ def weighted(scores: Scores, weights: Any) -> Scores:
     """
     if weights is None:
         return scores
-    from ir_graded.meta.options import weights_of
+    from ir_graded.meta.topics import weights_of
 
     of_topic = weights_of(scores.query_ids, weights)
     origin = scores._origin or Origin()  # noqa: SLF001  # of this module

@@ -227,7 +227,7 @@ def _add_signs(signs: _Signs, found: Differences, sign_of: Callable[[str, bool],
 
     ``sign_of`` gets the name of the other run, and whether the run is better.
     """
-    from ir_graded.meta.options import ALL_TOPICS
+    from ir_graded.meta.topics import ALL_TOPICS
 
     if ALL_TOPICS in found.untestable:
         return False

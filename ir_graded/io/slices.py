@@ -1,4 +1,4 @@
-"""Values of topics, slices and weights, from a mapping, a table or a file of lines ``topic value``."""
+"""Values of topics: slices, clusters and weights, from a mapping, a table or a file of ``topic value``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from .text import delimited_rows, fields_of, line_error, read_text
 
 #: First field of a header, which a file may have.
 _HEADERS = {names[0].casefold() for names in CONVENTIONS["run"]}
+#: Texts of values that are missing.
+_MISSING = ("None", "nan", "<NA>", "NaT", "")
 #: Name of the column of weights.
 _WEIGHT = "weight"
 
@@ -34,6 +36,20 @@ def read_slices(source: Any) -> list[dict[str, str]]:
         {topic: f"{key}{name}" for topic, name in _of_topics(one, "slices").items()}
         for key, one in given.items()
     ]
+
+
+def read_clusters(source: Any) -> dict[str, str]:
+    """Return the cluster of each topic, without those where it is None or NaN; a frame has one column.
+
+    Raises errors as ``read_slices``, and InputError if a frame has several columns.
+    """
+    if (columns := getattr(source, "columns", None)) is not None:
+        if len(columns) != 1:
+            listed = ", ".join(map(repr, columns))
+            raise InputError(f"clusters: expected a table with one column, found the columns {listed}")
+        source = source[columns[0]]
+    found = _of_topics(source, "clusters")
+    return {topic: name for topic, one in found.items() if (name := str(one)) not in _MISSING}
 
 
 def read_weights(source: Any) -> dict[str, Any]:
@@ -106,7 +122,7 @@ def _of_file(path: str, kind: str) -> dict[str, Any]:
                 hint = "where topics hold blanks, separate the fields by a tab or a comma"
                 raise ValueError(f"expected {wanted}, found {len(fields)} fields; {hint}")
             if (topic := fields[keys[0]]) in found:
-                hint = "" if kind == _WEIGHT else "; give overlapping slices in several files, one a call"
+                hint = "; give overlapping slices in several files, one a call" if kind == "slice" else ""
                 raise ValueError(f"topic {topic!r} has a {kind} already{hint}")
             found[topic] = _weight(fields[values[0]]) if kind == _WEIGHT else fields[values[0]]
         except ValueError as error:

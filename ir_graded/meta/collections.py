@@ -17,10 +17,11 @@ from ir_graded.errors import CoverageWarning, GradedError, InputError, format_id
 from .differences import check_possible
 from .matrix import DECIMALS, FEWEST, ScoreMatrix, matrices_by_measure, number_of
 from .max_t import Comparisons, Replicates, Tail, count, mean_and_error, sums_with_signs
-from .options import ALL_TOPICS, Seed, generator, means_over_topics, statistic, weights_of
+from .options import Seed, generator, statistic
 from .paired_tests import holm
 from .replicates import one_blas_thread
 from .sample_size import bias_of_dz
+from .topics import ALL_TOPICS, Sample, means_over_topics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,13 +131,14 @@ class AcrossCollections(Result):
 
 
 @statistic(effect=EFFECTS, method=METHODS)
-def across_collections(
+def across_collections(  # noqa: PLR0913  # options, all by keyword
     scores: Mapping[str, Any],
     baseline: Hashable,
     *,
     effect: str = "difference",
     method: str = "reml",
     alpha: float = 0.05,
+    clusters: Mapping[str, Any] | None = None,
     n_resamples: int | None = None,
     rng: Seed = 0,
 ) -> AcrossCollections:
@@ -159,12 +161,15 @@ def across_collections(
             Hedges' correction, with the variance ``1/n + gz^2/(2n)``.
         method: estimate of tau^2: ``'reml'`` or ``'dl'`` (DerSimonian and Laird).
         alpha: significance level, between 0 and 1.
+        clusters: a mapping from names of collections to the clusters of their topics, as for
+            :func:`differences`. v is then that of clusters, and n their effective number.
         n_resamples: number of replicates B, at least 1; None for 100,000.
         rng: a seed or a generator.
 
     Raises:
-        InputError: there are fewer than two collections, a run or measure is missing from one, or all
-            differences of a run on a collection are equal, so that they have no standard error.
+        InputError: there are fewer than two collections, a run or measure is missing from one, clusters are
+            of another collection or lack a topic, or all differences of a run on a collection are equal, so
+            that they have no standard error.
         ParameterError: an option is out of its range, or the baseline is not a run.
 
     Warns:
@@ -197,18 +202,19 @@ def across_collections(
     first = next(iter(measures.values()))
     replicates = int(n_resamples or _N_RESAMPLES)
     runs = [run for run in first.runs if run != baseline]
-    topics = sum(len(next(iter(matrices.values())).topics) for matrices in by_collection.values())
+    samples = _samples(by_collection, clusters)
+    units = sum(sample.size for sample in samples)
     check_possible(
-        _TEST, "max-t", "two-sided", alpha, replicates, {ALL_TOPICS: topics}, len(runs) * len(names)
+        _TEST, "max-t", "two-sided", alpha, replicates, {ALL_TOPICS: units}, len(runs) * len(names)
     )
     seed = int(generator(rng).integers(2**62))
     rows, summaries = [], []
     for measure in measures:
         matrices = [of_collection[measure] for of_collection in by_collection.values()]
         base, mean, z = zip(*(_means(matrix, runs, baseline) for matrix in matrices), strict=True)
-        p, corrected = _tested(z, replicates, seed)
+        p, corrected = _tested(z, samples, replicates, seed)
         for at, run in enumerate(runs):
-            effects = _Effects.of([one[at] for one in z], names, run, baseline, measure, effect)
+            effects = _Effects.of([one[at] for one in z], samples, names, run, baseline, measure, effect)
             columns = {
                 "baseline_mean": np.array(base),
                 "mean": np.array([one[at] for one in mean]),
@@ -307,16 +313,40 @@ def _means(matrix: ScoreMatrix, runs: list[Hashable], baseline: Hashable) -> tup
     return float(base.mean()), others.mean(axis=1), (others - base).round(DECIMALS)
 
 
-def _tested(z: Sequence[Floats], n_resamples: int, seed: int) -> tuple[Floats, Floats]:
+def _samples(
+    by_collection: Mapping[str, Mapping[str, ScoreMatrix]], clusters: Mapping[str, Any] | None
+) -> list[Sample]:
+    """Return the sample of topics of each collection."""
+    if clusters is not None and (not isinstance(clusters, Mapping) or {*clusters} - {*by_collection}):
+        raise InputError(
+            f"clusters={short_repr(clusters)} must be a mapping from names of collections to clusters of "
+            f"their topics; the collections are {format_ids([*by_collection])}"
+        )
+    samples = []
+    for name, matrices in by_collection.items():
+        try:
+            of_collection = (clusters or {}).get(name)
+            samples.append(Sample.of(next(iter(matrices.values())).topics, clusters=of_collection))
+        except GradedError as error:
+            raise type(error)(f"collection {name!r}: {error}") from None
+    return samples
+
+
+def _tested(
+    z: Sequence[Floats], samples: Sequence[Sample], n_resamples: int, seed: int
+) -> tuple[Floats, Floats]:
     """Return p-values, alone and corrected: a row per collection and one of their mean, a column per run."""
-    runs, sizes = len(z[0]), np.array([of_collection.shape[1] for of_collection in z])
-    together = np.hstack([*z])
+    of_units = [sample.units(one)[1:] for sample, one in zip(samples, z, strict=True)]
+    runs, sizes = len(z[0]), np.array([len(weights) for _, weights in of_units])
+    together, weights = (np.concatenate(column, axis=-1) for column in zip(*of_units, strict=True))
     members = np.repeat(np.eye(len(z), dtype=np.bool_), sizes, axis=1)
     slices = np.repeat(np.arange(len(z)), runs)
     given = Comparisons(
-        np.where(members[slices], np.tile(together, (len(z), 1)), 0.0), slices, members, np.ones(sizes.sum())
+        np.where(members[slices], np.tile(together, (len(z), 1)), 0.0), slices, members, members * weights
     )
-    of_collections, of_means = sums_with_signs(given.z), sums_with_signs(together * ((1 / sizes) @ members))
+    share = weights * ((1 / (members @ weights)) @ members)
+    of_collections = sums_with_signs(given.weights[slices] * given.z)
+    of_means = sums_with_signs(together * share)
     tails = [
         Tail(statistics, "two-sided", [np.arange(len(statistics.observed))])
         for statistics in (of_collections, of_means)
@@ -355,6 +385,7 @@ class _Effects:
     def of(  # the differences and words for messages
         cls,
         z: list[Floats],
+        samples: Sequence[Sample],
         names: list[str],
         run: Hashable,
         baseline: Hashable,
@@ -363,9 +394,8 @@ class _Effects:
     ) -> _Effects:
         """Return the effects of one run."""
         topics = [len(of_collection) for of_collection in z]
-        n = np.array(topics, dtype=np.float64)
-        found = [mean_and_error(one[np.newaxis], np.ones(len(one)))[:2] for one in z]
-        difference, se = (np.concatenate(column) for column in zip(*found, strict=True))
+        of_units = [sample.units(one[np.newaxis])[1:] for sample, one in zip(samples, z, strict=True)]
+        difference, se, n = map(np.hstack, zip(*(mean_and_error(*one) for one in of_units), strict=True))
         if not se.all():
             raise InputError(
                 f"collection {names[int(np.argmin(se))]!r}: {run!r} differs from {baseline!r} by "
@@ -455,7 +485,9 @@ class History(Result):
 
 
 @statistic()
-def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = None) -> History:
+def history(
+    scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = None, clusters: Any = None
+) -> History:
     """Follow means over releases, and find releases that are not comparable with those before.
 
     Two releases in a row are comparable if they have equal topics, and equal hashes of the qrels and options
@@ -468,10 +500,11 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = No
             measures to score matrices.
         alpha: the intervals of changes have the confidence 1 - alpha.
         weights: weights of the topics of all releases, as in ``differences``.
+        clusters: the cluster of each topic of all releases, as in ``differences``.
 
     Raises:
-        InputError: there are fewer than two releases, a score is not finite, or a topic has no weight or a
-            wrong one.
+        InputError: there are fewer than two releases, a score is not finite, or a topic has no weight, a
+            wrong one or no cluster.
         ParameterError: ``alpha`` is out of its range, or all measures are geometric means.
 
     Warns:
@@ -493,7 +526,7 @@ def history(scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = No
     if not isinstance(scores, Mapping) or len(scores) < FEWEST:
         found = f"{len(scores)} releases" if isinstance(scores, Mapping) else short_repr(scores)
         raise InputError(f"expected a mapping from two or more releases to their scores, found {found}")
-    releases = [_Release.of(str(name), of_release, weights) for name, of_release in scores.items()]
+    releases = [_Release.of(str(name), one, weights, clusters) for name, one in scores.items()]
     alone = all(len(one.runs) == 1 for one in releases)
     rows: list[tuple[Any, ...]] = []
     notes, part = [], 1
@@ -522,14 +555,14 @@ class _Release:
     name: str
     matrices: Mapping[str, ScoreMatrix]
     signature: Any
-    weights: Floats
+    sample: Sample
 
     @classmethod
-    def of(cls, name: str, scores: Any, weights: Any) -> _Release:
+    def of(cls, name: str, scores: Any, weights: Any, clusters: Any) -> _Release:
         try:
             matrices = matrices_by_measure(scores, 1)
-            of_topic = weights_of(next(iter(matrices.values())).topics, weights)
-            return cls(name, matrices, getattr(scores, "signature", None), of_topic)
+            sample = Sample.of(next(iter(matrices.values())).topics, weights, clusters=clusters)
+            return cls(name, matrices, getattr(scores, "signature", None), sample)
         except GradedError as error:
             raise type(error)(f"release {name!r}: {error}") from None
 
@@ -543,20 +576,21 @@ class _Release:
 
     def rows(self, before: _Release | None, alone: bool, alpha: float) -> Iterator[tuple[Any, ...]]:
         """Yield a row for each measure and run, with the change from a comparable release."""
-        topics = np.count_nonzero(self.weights)
+        sample = self.sample
+        topics, kept = sample.weights.size, sample.kept
         for measure, matrix in self.matrices.items():
             old = None if before is None else before.matrices.get(measure)
-            means = means_over_topics(matrix.values.T, self.weights).round(DECIMALS).tolist()
+            means = means_over_topics(matrix.values[kept].T, sample.weights).round(DECIMALS).tolist()
             for column, (run, mean) in enumerate(zip(matrix.runs, means, strict=True)):
                 change: list[Any] = [np.nan] * 3
                 if old is not None and (alone or run in old.runs):
                     at = {str(topic): row for row, topic in enumerate(old.topics)}
                     rows = [at[str(topic)] for topic in matrix.topics]
                     values = old.values[rows, 0 if alone else old.runs.index(run)]
-                    differences = (matrix.values[:, column] - values).round(DECIMALS)
-                    mean_change = float(means_over_topics(differences, self.weights))
+                    differences = (matrix.values[:, column] - values).round(DECIMALS)[kept]
+                    mean_change = float(means_over_topics(differences, sample.weights))
                     # Student's interval.
-                    _, (se,), effective = mean_and_error(differences[np.newaxis], self.weights)
+                    _, (se,), effective = mean_and_error(*sample.units(differences[np.newaxis])[1:])
                     width = float(-extra("scipy.special").stdtrit(effective - 1, alpha / 2) * se)
                     change = [mean_change, mean_change - width, mean_change + width]
                 yield self.name, measure, run, topics, mean, *change

@@ -20,20 +20,11 @@ from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError, short_re
 from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
 from .matrix import DECIMALS, all_matrices, arithmetic, check_direction, pairs_of
 from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised, trimmed
-from .options import (
-    ALL_TOPICS,
-    Seed,
-    generator,
-    means_over_topics,
-    notes_on_weights,
-    of_kept,
-    statistic,
-    topics_by_slice,
-    weights_of,
-)
+from .options import Seed, generator, statistic
 from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
 from .replicates import TooFewTopicsWarning, one_blas_thread
 from .sample_size import detectable_deviations, noncentralities
+from .topics import ALL_TOPICS, Sample, means_over_topics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +68,8 @@ class Differences(Result):
         judged: mean share of judged documents down to the cutoff of the measure, else 10; NaN if only scores
             are given.
         baseline_judged: that share for the baseline.
-        effective_topics: number of equally weighted topics with the same standard error (Kish).
+        effective_topics: number of equally weighted topics, or clusters of them, with the same standard error
+            (Kish).
         measure: printed name of the measure.
         run: the run; of all pairs, the one with the higher mean.
         baseline: the run that it is compared with.
@@ -267,6 +259,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     tolerance: float = 0.0,
     weights: Any = None,
     slices: Any = None,
+    clusters: Any = None,
     minimum: Mapping[Any, float] | None = None,
     n_resamples: int | None = None,
     rng: Seed = 0,
@@ -291,6 +284,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     worse* (one shows that the loss is not larger), *inconclusive*. A mean below its minimum on all topics is
     *below minimum*, or *worse and below minimum*, without any test.
 
+    With ``clusters``, z and w above are of clusters instead of topics: the weighted mean of the differences
+    of the topics of a cluster, and the sum of their weights.
+
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
         baseline: name of the run that the others are compared with; None for all pairs of runs.
@@ -306,6 +302,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
             proportion to traffic must not be weighted again.
         slices: slices of topics, each tested in addition to all topics: a mapping, Series or DataFrame by
             topic (each column gives slices named ``column=value``), or a file of lines ``topic slice``.
+        clusters: the cluster of each topic, where topics belong together and are not independent, such as
+            variants of a query or queries of a session: in the forms of ``slices``, with one column. All
+            topics of a cluster get the same sign, or are drawn together, also where a slice cuts it.
         minimum: mapping from measures to the lowest means that pass, on all topics.
         n_resamples: number of replicates B, at least 1; None for 100,000 sign flips, 10,000 for all pairs
             and for the bootstrap.
@@ -313,7 +312,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
 
     Raises:
         InputError: there are fewer than two topics in total or in a slice, or fewer than two runs; a score is
-            not finite; or a topic has no weight or a wrong one.
+            not finite; a topic has no weight, a wrong one or no cluster; or all are in one cluster.
         ParameterError: an option is out of its range, the baseline is not a run, options do not go together,
             a minimum is not of one of the measures, B is too small for any corrected p-value below alpha, or
             no run can lose more than the tolerance.
@@ -340,27 +339,26 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     check_direction(scores, matrices)
     first = next(iter(matrices.values()))
     correction = correction or TESTS[test].correction
-    _check_fit(test, correction, weights)
-    of_topic = weights_of(first.topics, weights)
-    values = np.stack([matrix.values.T for matrix in matrices.values()])
-    kept = of_topic > 0
-    parts = of_kept(topics_by_slice(first.topics, slices), kept)
-    values, of_topic = values[:, :, kept], of_topic[kept]
-    sizes = {name: part.size for name, part in parts.items()}
+    _check_fit(test, correction, weights, clusters)
+    sample = Sample.of(first.topics, weights, slices, clusters)
+    sample.warn()
+    parts, of_topic = sample.parts, sample.weights
+    values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, sample.kept]
     means = np.stack([means_over_topics(values[:, :, part], of_topic[part]) for part in parts.values()])
     pairs = _pairs(means, first.runs, baseline)
     shape = pairs.shape[1:]
     part, measure, _ = (at.reshape(-1) for at in np.indices(shape))
     run, against = pairs.reshape(2, -1)
-    members = np.stack([np.isin(np.arange(of_topic.size), at) for at in parts.values()])
     z = (values[measure, run] - values[measure, against]).round(DECIMALS)
-    given = Comparisons(np.where(members[part], z, 0.0), part, members, of_topic)
+    given = Comparisons.of(z, part, sample)
     family_of = measure if family == "measure" else np.zeros_like(measure)
     families = [np.flatnonzero(family_of == number) for number in range(family_of.max() + 1)]
     default = min(TESTS[test].n_resamples, np.inf if baseline is not None else _OF_ALL_PAIRS)
     replicates = int(n_resamples or default)
-    untestable = check_possible(test, correction, alternative, alpha, replicates, sizes, len(families[0]))
-    notes += () if weights is None else notes_on_weights(parts, of_topic)
+    sizes = dict(zip(parts, np.count_nonzero(given.members, axis=1).tolist(), strict=True))
+    untestable = check_possible(
+        test, correction, alternative, alpha, replicates, sizes, len(families[0]), f"{sample.unit}s"
+    )
     if minimum is not None and baseline is None:
         raise ParameterError("minimum needs a baseline; without one, use meta.minima")
     floor = np.where(part == 0, minima_of(scores, (*matrices,), minimum)[measure], np.nan)
@@ -384,7 +382,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     verdict = np.where(nothing, "inconclusive", verdict)
     below = is_below(means[part, measure, run], floor)
     verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
-    inside = members[part]
+    inside = np.stack([np.isin(np.arange(of_topic.size), at) for at in parts.values()])[part]
 
     def named(at: int) -> str:
         of_measure = f" by {[*matrices][measure[at]]}" if len(matrices) > 1 else ""
@@ -407,9 +405,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         p=answers.p,
         p_corrected=answers.p_corrected,
         verdict=tuple(verdict.tolist()),
-        wins=np.count_nonzero(given.z > 0, axis=1),
-        ties=np.count_nonzero((given.z == 0) & inside, axis=1),
-        losses=np.count_nonzero(given.z < 0, axis=1),
+        wins=np.count_nonzero((z > 0) & inside, axis=1),
+        ties=np.count_nonzero((z == 0) & inside, axis=1),
+        losses=np.count_nonzero((z < 0) & inside, axis=1),
         tests=np.array([len(families[number]) for number in family_of]),
         alternative=alternative,
         test=test,
@@ -418,10 +416,10 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         alpha=float(alpha),
         tolerance=float(tolerance),
         n_resamples=replicates,
-        exact=TESTS[test].signs and enumerates(of_topic.size, replicates),
+        exact=TESTS[test].signs and enumerates(sample.size, replicates),
         untestable=untestable,
         minimum=floor,
-        notes=notes + note_on_trimmed(answers.trimmed, named),
+        notes=notes + sample.notes + note_on_trimmed(answers.trimmed, named),
     )
 
 
@@ -589,15 +587,18 @@ def _pairs(means: Floats, runs: tuple[Hashable, ...], baseline: Hashable | None)
     return np.where(swapped, np.stack([second, first]), np.stack([first, second]))
 
 
-def _check_fit(test: str, correction: str, weights: Any) -> None:
+def _check_fit(test: str, correction: str, weights: Any, clusters: Any) -> None:
     """Raise ParameterError for options that do not go together."""
     if correction == "max-t" and TESTS[test].statistics is None:
         raise ParameterError(f"correction='max-t' needs replicates, and {test=} has none; use 'holm'")
-    if weights is not None and test == "wilcoxon":
-        raise ParameterError("test='wilcoxon' has no weights: it compares ranks; use 'randomisation' or 't'")
+    for option, given in (("weights", weights), ("clusters", clusters)):
+        if given is not None and test == "wilcoxon":
+            raise ParameterError(
+                f"test='wilcoxon' has no {option}: it compares ranks; use 'randomisation' or 't'"
+            )
 
 
-def check_possible(  # the test and words for messages
+def check_possible(  # noqa: PLR0913, PLR0917  # the test and words for messages
     test: str,
     correction: str,
     alternative: str,
@@ -605,8 +606,9 @@ def check_possible(  # the test and words for messages
     n_resamples: int,
     sizes: Mapping[str, int],
     tests: int,
+    units: str = "topics",
 ) -> tuple[str, ...]:
-    """Warn of slices that need more topics for a p-value below alpha, and return them.
+    """Warn of slices that need more topics, or clusters of them, for a p-value below alpha; return them.
 
     Raises:
         ParameterError: a p-value below alpha needs more replicates.
@@ -639,12 +641,12 @@ def check_possible(  # the test and words for messages
     few = {name: p for name, p in zip(sizes, reachable.tolist(), strict=True) if p >= alpha}
     if few:
         listed = [
-            f"{sizes[name]} topics{'' if name == ALL_TOPICS else f' of the slice {name!r}'} (p >= {p:.3g})"
+            f"{sizes[name]} {units}{'' if name == ALL_TOPICS else f' of the slice {name!r}'} (p >= {p:.3g})"
             for name, p in few.items()
         ]
         warnings.warn(
             f"the {TESTS[test].name} test cannot find a difference on {', '.join(listed)}: its smallest "
-            f"corrected p-value is not below alpha={alpha:g}; use more topics or test='t'",
+            f"corrected p-value is not below alpha={alpha:g}; use more {units} or test='t'",
             TooFewTopicsWarning,
             stacklevel=4,
         )

@@ -28,18 +28,10 @@ from .matrix import (
     reference_name,
 )
 from .max_t import FEWEST_DIFFERENT, mean_and_error
-from .options import (
-    ALL_TOPICS,
-    Number,
-    Seed,
-    generator,
-    means_over_topics,
-    notes_on_weights,
-    statistic,
-    weights_of,
-)
+from .options import Number, Seed, generator, statistic
 from .replicates import replicate_blocks, topic_counts
 from .sample_size import ROUNDING
+from .topics import Sample, means_over_topics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +59,7 @@ class ConfidenceIntervals(Result):
         topics: number of topics.
         too_few: whether an interval is wider than half the range of the measure. Tables and reports print
             "too few topics" instead.
+        notes: sentences on what limits the intervals.
     """
 
     measures: tuple[str, ...]
@@ -79,6 +72,7 @@ class ConfidenceIntervals(Result):
     n_resamples: int
     topics: int
     too_few: Bools
+    notes: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per run, best first by the first measure, with mean, low and high per measure."""
@@ -105,13 +99,15 @@ def confidence_intervals(
     method: str = "t",
     n_resamples: int = 1000,
     weights: Any = None,
+    clusters: Any = None,
     rng: Seed = 0,
 ) -> ConfidenceIntervals:
     """Compute intervals of the mean score over the topics.
 
     Student's interval is ``mean +- q se``, with the quantile q for n - 1 degrees of freedom. It ends at the
-    ends of the range of the measure, which ``Scores`` know, and matrices and tables do not. With weights,
-    ``se`` and n are those of ``meta.differences``: n is the effective number of topics. Intervals of GMAP and
+    ends of the range of the measure, which ``Scores`` know, and matrices and tables do not. With weights or
+    clusters, ``se`` and n are those of ``meta.differences``: n is the effective number of topics or clusters,
+    and what follows is about the means of clusters. Intervals of GMAP and
     other geometric means are those of the logarithms.
 
     Few topics may miss scores that are rare, such as 0 where nearly all are 1. If the most frequent score v
@@ -132,6 +128,7 @@ def confidence_intervals(
         method: ``'t'`` or ``'bootstrap'``.
         n_resamples: number of bootstrap replicates B, at least 1.
         weights: weights of the topics, as for ``meta.differences``.
+        clusters: the cluster of each topic, as for ``meta.differences``; the bootstrap draws clusters.
         rng: a seed or a generator, for the bootstrap.
 
     Raises:
@@ -159,13 +156,13 @@ def confidence_intervals(
     geometric = [at for at, name in enumerate(matrices) if is_geometric(name)]
     for of_scores in (values, ranges):
         of_scores[geometric] = np.log(of_scores[geometric].clip(_SMALLEST))
-    of_topic = weights_of(next(iter(matrices.values())).topics, weights)
-    values, of_topic = values[:, :, of_topic > 0], of_topic[of_topic > 0]
-    means = means_over_topics(values, of_topic)
+    sample = Sample.of(next(iter(matrices.values())).topics, weights, clusters=clusters)
+    means = means_over_topics(values[:, :, sample.kept], sample.weights)
+    _, units, of_units = sample.units(values[:, :, sample.kept])
     if method == "t":
-        low, high = _student(values, of_topic, means, ranges.T[:, :, np.newaxis], confidence)
+        low, high = _student(units, of_units, means, ranges.T[:, :, np.newaxis], confidence)
     else:
-        low, high = _percentiles(values, of_topic, means, confidence, n_resamples, source)
+        low, high = _percentiles(units, of_units, means, confidence, n_resamples, source)
     for of_runs in (means, low, high, ranges):
         of_runs[geometric] = np.exp(of_runs[geometric])
     return ConfidenceIntervals(
@@ -177,8 +174,9 @@ def confidence_intervals(
         confidence=float(confidence),
         method=method,
         n_resamples=int(n_resamples),
-        topics=values.shape[2],
+        topics=sample.weights.size,
         too_few=high - low > np.ptp(ranges, axis=1)[:, np.newaxis] / 2,
+        notes=sample.notes,
     )
 
 
@@ -485,22 +483,20 @@ def minima(scores: Any, minimum: Mapping[Any, float], *, weights: Any = None) ->
     """
     matrices, notes = arithmetic(all_matrices(scores, 1))
     first = next(iter(matrices.values()))
-    of_topic = weights_of(first.topics, weights)
-    kept = of_topic > 0
-    if weights is not None:
-        notes += notes_on_weights({ALL_TOPICS: np.arange(np.count_nonzero(kept))}, of_topic[kept])
-    values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, kept]
-    mean = means_over_topics(values, of_topic[kept]).reshape(-1)
+    sample = Sample.of(first.topics, weights)
+    sample.warn()
+    values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, sample.kept]
+    mean = means_over_topics(values, sample.weights).reshape(-1)
     floor = np.repeat(minima_of(scores, (*matrices,), minimum or {}), len(first.runs))
     verdict = np.select([is_below(mean, floor), np.isnan(floor)], [BELOW_MINIMUM[1], NO_MINIMUM], AT_LEAST)
     return Minima(
         run=first.runs * len(matrices),
         measure=tuple(name for name in matrices for _ in first.runs),
-        topics=np.full(len(mean), np.count_nonzero(kept)),
+        topics=np.full(len(mean), sample.weights.size),
         mean=mean,
         minimum=floor,
         verdict=tuple(verdict.tolist()),
-        notes=notes,
+        notes=notes + sample.notes,
     )
 
 

@@ -1,7 +1,8 @@
 """p-values of paired differences from shared replicates: sign flips, bootstrap and step-down max-t.
 
 A *comparison* is a row of differences over the topics. All comparisons of a call see the same replicates, so
-the largest statistic of a replicate corrects for all of them at once (Westfall and Young, 1993).
+the largest statistic of a replicate corrects for all of them at once (Westfall and Young, 1993). Where topics
+are in clusters, these take the place of topics.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 from ir_graded._utils.later import extra
 from ir_graded.core.segments import Bools, Floats, Ints
 
-from .matrix import DECIMALS
 from .replicates import TOLERANCE, topic_counts
+from .topics import UNIT_DECIMALS, Sample
 
 #: Most numbers of an array of statistics, and of drawn topics: 32 and 8 MiB.
 _MOST_STATISTICS, _MOST_DRAWN = 2**22, 2**20
@@ -54,7 +55,7 @@ class Comparisons:
         z: the differences, shape ``(comparisons, topics)``; 0 for topics that are not in the slice.
         slice: number of the slice of each comparison, a row of ``members``.
         members: whether each topic is in a slice, shape ``(slices, topics)``.
-        weights: weight of each topic, >= 0, shape ``(topics,)``.
+        weights: weights of the topics in each slice, 0 for others, shape ``(slices, topics)``.
     """
 
     z: Floats
@@ -62,14 +63,27 @@ class Comparisons:
     members: Bools
     weights: Floats
 
+    @classmethod
+    def of(cls, z: Floats, part: Ints, sample: Sample) -> Comparisons:
+        """Return the comparisons of differences by topic, each on one of the slices of a sample."""
+        shape = len(sample.parts), sample.size
+        members, weights = np.zeros(shape, dtype=np.bool_), np.zeros(shape)
+        of_units = np.zeros((len(z), sample.size))
+        for at, name in enumerate(sample.parts):
+            rows = np.flatnonzero(part == at)
+            units, values, weights[at, units] = sample.units(z[rows], name)
+            of_units[rows[:, np.newaxis], units] = values
+            members[at, units] = True
+        return cls(of_units, part, members, weights)
+
     def shifted(self, by: float) -> Comparisons:
         """Return the comparisons with a constant added to each difference."""
-        z = np.where(self.members[self.slice], (self.z + by).round(DECIMALS), 0.0)
+        z = np.where(self.members[self.slice], (self.z + by).round(UNIT_DECIMALS), 0.0)
         return Comparisons(z, self.slice, self.members, self.weights)
 
     def of_slice(self, at: int) -> tuple[Floats, Floats]:
         """Return the differences of the comparisons on a slice and the weights of its topics."""
-        return self.z[self.slice == at][:, self.members[at]], self.weights[self.members[at]]
+        return self.z[self.slice == at][:, self.members[at]], self.weights[at, self.members[at]]
 
 
 @dataclass(frozen=True)
@@ -182,7 +196,7 @@ class Replicates:
     @classmethod
     def of_signs(cls, given: Comparisons, n_resamples: int, rng: np.random.Generator) -> Replicates:
         """Return random signs, or all sign patterns if they are not more."""
-        topics = len(given.weights)
+        topics = given.z.shape[1]
         if enumerates(topics, n_resamples):
             # Bit 0, the sign of the first topic, is never set.
             patterns = 1 << max(topics - 1, 0)
@@ -211,7 +225,7 @@ class Replicates:
                     stream.bit_generator.state = state
             return [topic_counts(stream, n, size) for stream, n in zip(streams, sizes, strict=True)]
 
-        return cls(n_resamples, len(given.weights), False, draw)
+        return cls(n_resamples, given.z.shape[1], False, draw)
 
 
 def _signs(words: Ints | np.ndarray[Any, Any], topics: int) -> Floats:

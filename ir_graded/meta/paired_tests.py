@@ -235,7 +235,7 @@ TESTS: dict[str, PairedTest] = {
         n_resamples=100_000,
         pairs=_randomisation,
         correction="max-t",
-        statistics=lambda given: sums_with_signs(given.weights * given.z),
+        statistics=lambda given: sums_with_signs(given.weights[given.slice] * given.z),
     ),
     "wilcoxon": PairedTest(
         words="random signs of the ranks of the differences; tests symmetry about 0, not the mean",

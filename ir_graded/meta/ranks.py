@@ -22,9 +22,10 @@ from .matrix import (
     reference_name,
 )
 from .max_t import Comparisons, Replicates, Statistics, Tail, count, trimmed
-from .options import ALL_TOPICS, Seed, generator, statistic
+from .options import Seed, generator, statistic
 from .paired_tests import TESTS_OF_DIFFERENCES, holm
 from .replicates import one_blas_thread
+from .topics import ALL_TOPICS, Sample
 
 if TYPE_CHECKING:
     from ir_graded.plots.style import Axes, Figure
@@ -83,13 +84,14 @@ class Ranks(Result):
 
 
 @statistic(test=TESTS)
-def ranks(
+def ranks(  # noqa: PLR0913  # options, all by keyword
     scores: Any,
     measure: Any = None,
     *,
     simultaneous: bool = True,
     test: str = "randomisation",
     alpha: float = 0.05,
+    clusters: Any = None,
     n_resamples: int | None = None,
     rng: Seed = 0,
 ) -> Ranks:
@@ -109,11 +111,13 @@ def ranks(
             alone (the family is its pairs).
         test: {test}.
         alpha: significance level, between 0 and 1.
+        clusters: the cluster of each topic, as for :func:`differences`.
         n_resamples: number of replicates B, at least 1; None for 10,000.
         rng: a seed or a generator.
 
     Raises:
-        InputError: there are fewer than two topics or runs, a score is not finite, or the measure is unknown.
+        InputError: there are fewer than two topics, clusters or runs, a score is not finite, a topic has no
+            cluster, or the measure is unknown.
         ParameterError: an option is out of its range, or no p-value of B replicates is below alpha.
 
     Warns:
@@ -141,12 +145,13 @@ def ranks(
     declared = TESTS[test]
     replicates = int(n_resamples or min(declared.n_resamples, _N_RESAMPLES))
     first, second = np.triu_indices(runs, 1)
-    sizes = {ALL_TOPICS: topics}
-    check_possible(test, declared.correction, "two-sided", alpha, replicates, sizes, len(first))
+    sample = Sample.of(matrix.topics, clusters=clusters)
+    sizes = {ALL_TOPICS: sample.size}
+    kind = f"{sample.unit}s"
+    check_possible(test, declared.correction, "two-sided", alpha, replicates, sizes, len(first), kind)
     values = matrix.values.T
     z = (values[first] - values[second]).round(DECIMALS)
-    members = np.ones((1, topics), dtype=np.bool_)
-    given = Comparisons(z, np.zeros(len(z), dtype=np.int64), members, np.ones(topics))
+    given = Comparisons.of(z, np.zeros(len(z), dtype=np.int64), sample)
     pairs = np.arange(len(z))
     number = np.zeros((runs, runs), dtype=np.int64)
     number[first, second] = number[second, first] = pairs
@@ -186,9 +191,8 @@ def ranks(
         test=test,
         alpha=float(alpha),
         n_resamples=replicates,
-        notes=note_on_trimmed(
-            left_out, lambda at: pair_text(matrix.runs[first[at]], matrix.runs[second[at]])
-        ),
+        notes=sample.notes
+        + note_on_trimmed(left_out, lambda at: pair_text(matrix.runs[first[at]], matrix.runs[second[at]])),
     )
 
 

@@ -53,9 +53,9 @@ from ir_graded.meta import ConfidenceIntervals, Differences, Ranks, confidence_i
 from ir_graded.meta.correlation import kendall_tau_b
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.matrix import is_geometric, number_of
-from ir_graded.meta.options import weights_of
 from ir_graded.meta.ranks import TESTS as TESTS_OF_RANKS
 from ir_graded.meta.replicates import TooFewTopicsWarning
+from ir_graded.meta.topics import weights_of
 from ir_graded.plots.style import plural
 
 #: Rank down to which a page lists documents, and the largest number of documents in all lists.

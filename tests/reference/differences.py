@@ -104,3 +104,23 @@ def student(z, w):
     mean = math.fsum(a * b for a, b in zip(h, z, strict=True))
     squares = (a * a * (b - mean) ** 2 / (1 - a) for a, b in zip(h, z, strict=True))
     return mean, math.sqrt(math.fsum(squares)), 1 / math.fsum(a * a for a in h)
+
+
+def of_clusters(z, w, cluster):
+    """Sums U of w z over each cluster, standard error of the mean and effective number of clusters."""
+    total = math.fsum(w)
+    names = sorted({*cluster})
+    mean = math.fsum(a * b for a, b in zip(w, z, strict=True)) / total
+    sums, squares, shares = [], [], []
+    for name in names:
+        of_cluster = [(a / total, b) for a, b, c in zip(w, z, cluster, strict=True) if c == name]
+        share = math.fsum(a for a, _ in of_cluster)
+        excess = math.fsum(a * (b - mean) for a, b in of_cluster)
+        sums.append(math.fsum(a * b for a, b in of_cluster))
+        squares.append(excess**2 / (1 - share))
+        shares.append(share)
+    return (
+        dict(zip(names, sums, strict=True)),
+        math.sqrt(math.fsum(squares)),
+        1 / math.fsum(a * a for a in shares),
+    )
