@@ -214,6 +214,64 @@ def gate(topics, loss, repetitions, seed=0):
     return {verdict: count / repetitions for verdict, count in counts.items()}
 
 
+#: Sizes of 25 clusters: 5 or 20 queries each, from 1 to 60, or 5 with lognormal weights of the queries.
+SIZES = {
+    "5": lambda _: np.full(25, 5),
+    "20": lambda _: np.full(25, 20),
+    "1 to 60": lambda rng: np.minimum(rng.pareto(1.2, 25) + 1, 60).astype(int),
+    "5, weighted": lambda _: np.full(25, 5),
+}
+
+
+def clustered(sizes, correlation, repetitions, seed=0):
+    """Return rates of tests and intervals of queries in clusters, without and with ``clusters=``.
+
+    The effects of clusters and queries are differences of a random pair of runs with equal means, and
+    ``correlation`` is that of two queries of a cluster. The rates are false positives, coverage of the
+    interval, and the share found of a difference that a t test of cluster means finds with probability .8.
+    """
+    scores, rng = round_5("nDCG@10"), np.random.default_rng(seed)
+    rates = np.zeros((2, 3))
+    for repetition in range(repetitions):
+        one, other = rng.choice(scores.shape[1], 2, replace=False)
+        real = (scores[:, one] - scores[:, other]) - (scores[:, one] - scores[:, other]).mean()
+        each = SIZES[sizes](rng)
+        cluster = np.repeat(np.arange(len(each)), each)
+        z = np.sqrt(correlation) * rng.choice(real, len(each))[cluster]
+        z += np.sqrt(1 - correlation) * rng.choice(real, len(cluster))
+        weights = np.exp(rng.normal(0, 1, len(z))) if "weighted" in sizes else np.ones(len(z))
+        share = np.bincount(cluster, weights) / weights.sum()
+        error = correlation * (share**2).sum() + (1 - correlation) * (weights**2).sum() / weights.sum() ** 2
+        effect = 2.9 * real.std() * np.sqrt(error)
+        for at, given in enumerate((None, dict(enumerate(cluster.tolist())))):
+            options = {"weights": dict(enumerate(weights)), "clusters": given, "rng": repetition}
+            pairs = {"nDCG@10": np.stack([0 * z, z, z + effect], axis=1) + 5}
+            found = meta.differences(pairs, 0, n_resamples=999, correction="none", **options)
+            covers = found.low[0] <= 0 <= found.high[0]
+            rates[at] += found.significant[0], covers, found.significant[1] and found.difference[1] > 0
+    return rates / repetitions
+
+
+def table_of_clusters(repetitions):
+    rows = [
+        [
+            "queries a cluster",
+            "correlation",
+            "false, without",
+            "false",
+            "coverage, without",
+            "coverage",
+            "power",
+        ]
+    ]
+    for sizes in SIZES:
+        for correlation in (0, 0.1, 0.3):
+            without, found = clustered(sizes, correlation, 2 * repetitions)
+            shown = (without[0], found[0], without[1], found[1], found[2])
+            rows.append([sizes, correlation, *(f"{rate:.3f}" for rate in shown)])
+    return rows
+
+
 def table_of_errors(repetitions):
     rows = [
         ["scores", "test", "correction", *(f"{n} topics" for n in TOPICS), *(f"power, {n}" for n in TOPICS)]
@@ -260,6 +318,7 @@ TABLES = {
     "interval_coverage": table_of_coverage,
     "gate_decisions": table_of_decisions,
     "all_pairs": table_of_pairs,
+    "clusters": table_of_clusters,
 }
 
 

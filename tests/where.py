@@ -100,6 +100,7 @@ TABLE = {
     "meta/options.py": "meta/test_defaults.py",
     "meta/paired_tests.py": "meta/test_differences.py",
     "meta/replicates.py": "meta/test_stability.py meta/test_significance.py",
+    "meta/topics.py": "meta/test_clusters.py meta/test_differences.py",
     "meta/*": "meta/test_{}.py",
     "passages/chunks.py": "chunks/test_chunk_tools.py chunks/test_chunk_values.py",
     "passages/quotes.py": "chunks/test_quotes.py",

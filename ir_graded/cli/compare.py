@@ -280,6 +280,7 @@ _FAIL_IF = click.option(
 _TESTED = options.stacked(
     options.of(differences, "alternative", "family"),
     options.weights,
+    options.clusters,
     click.option(
         "--slices",
         metavar="FILE",

@@ -54,6 +54,7 @@ _PAPERS = " or ".join([", ".join([*PAPERS][:-1]), [*PAPERS][-1]])
     "--letters", is_flag=True, help=f"With -o {_PAPERS}, mark which runs each run beats, by letters."
 )
 @options.weights
+@options.clusters
 @options.save
 @click.option(
     "--signature",
@@ -79,6 +80,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     baseline: str | None,
     letters: bool,
     weights: str | None,
+    clusters: str | None,
     save: str | None,
     signature: bool,
     by_topic: bool,
@@ -132,7 +134,14 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         frame = frame.set_index(labels)
         text = frame_text(frame, labels, output, places)
     elif baseline is not None or letters or (_is_signed_paper(output) and not (by_topic or more)):
-        paper = Table(scores, baseline=baseline, letters=letters, digits=places, weights=of_topics)
+        paper = Table(
+            scores,
+            baseline=baseline,
+            letters=letters,
+            digits=places,
+            weights=of_topics,
+            clusters=clusters,
+        )
         text, note = paper.text(output), ""
         if _is_signed_paper(output):
             show(text)
@@ -187,6 +196,10 @@ _RULES = (
     (
         *("--weights", True, _NOT_MEANS),
         "--weights are of means only: leave out --by-topic, --unjudged and --estimates",
+    ),
+    (
+        *("--clusters", False, {"--baseline", "--letters"}),
+        "--clusters are of tests: give --baseline or --letters, or use `ir_graded compare` or `report`",
     ),
     ("--letters", False, {"a table for papers"}, _MARKS),
     ("--baseline", False, {"a table for papers", "--unjudged differences"}, _MARKS),

@@ -240,6 +240,12 @@ weights = click.option(
     help="Weights of topics, such as their traffic. FILE: lines of topic and weight, or CSV or TSV with a "
     "header and a column weight.",
 )
+clusters = click.option(
+    "--clusters",
+    metavar="FILE",
+    help="Clusters of topics that belong together, such as variants of a query. FILE: lines of topic and "
+    "cluster, or CSV or TSV with a header.",
+)
 
 
 class Written(click.Path):
@@ -289,14 +295,20 @@ def runs_as_typed() -> list[str]:
     return [*words, *([] if query_ids is None else ["--query-ids", query_ids])]
 
 
-def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iterable[str]) -> Any:
-    """Return qrels with the files of ``--intents``, ``--nuggets`` and ``--groups``."""
+def named_files(texts: Iterable[str], option: str = "") -> dict[str, str]:
+    """Return files by their names, of texts NAME=FILE. Raises UsageError for another one."""
     files: dict[str, str] = {}
-    for text in groups:
+    for text in texts:
         name, _, file = text.partition("=")
         if not name or not file or name in files:
-            raise click.UsageError(f"--groups {short_repr(text)} must be NAME=FILE, each NAME once")
+            raise click.UsageError(f"{option}{short_repr(text)} must be NAME=FILE, each NAME once")
         files[name] = file
+    return files
+
+
+def judgments(qrels: str, intents: str | None, nuggets: str | None, groups: Iterable[str]) -> Any:
+    """Return qrels with the files of ``--intents``, ``--nuggets`` and ``--groups``."""
+    files = named_files(groups, "--groups ")
     if not files and intents is None and nuggets is None:
         return qrels
     from ir_graded.io.annotations import add_intents, add_nuggets, with_groups

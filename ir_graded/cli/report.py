@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @options.of(of_report)
 @options.of_qrels
 @options.weights
+@options.clusters
 @click.option("--title", default="", help="Heading of the page.")
 @click.option(
     "--queries", metavar="FILE|ID", help="Texts of the topics: lines of topic, tab and text, or a dataset id."

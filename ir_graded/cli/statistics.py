@@ -12,7 +12,7 @@ import click
 from ir_graded import meta as statistics_of
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.text_tables import FORMATS, TextTable
-from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr
+from ir_graded.errors import CoverageWarning, InputError, format_ids
 from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.paths import no_pipe
 from ir_graded.meta.matrix import reference_name
@@ -121,8 +121,11 @@ def significance(source: Source, labels_by: str | None, output: str, places: int
 @sources.source
 @options.of(statistics_of.topic_set_size)
 @options.of(statistics_of.Design, "variance")
+@options.clusters
 @options.table
-def plan(source: Source, difference: float, output: str, places: int, **chosen: Any) -> None:
+def plan(
+    source: Source, difference: float, clusters: str | None, output: str, places: int, **chosen: Any
+) -> None:
     """Compute how many topics detect a difference of means, given the variance of some scores.
 
     QRELS, RUNs and measures (-m) or matrices are as in `ir_graded meta`. Prints a row per measure: the
@@ -136,7 +139,7 @@ def plan(source: Source, difference: float, output: str, places: int, **chosen: 
     design = statistics_of.Design(**chosen)
     found = {}
     for name, matrix in source.scores.items():
-        found[name] = statistics_of.topic_set_size(matrix, difference, design=design)
+        found[name] = statistics_of.topic_set_size(matrix, difference, design=design, clusters=clusters)
         low, high = matrix.values.min(), matrix.values.max()
         if difference >= high - low:
             warnings.warn(
@@ -151,6 +154,7 @@ def plan(source: Source, difference: float, output: str, places: int, **chosen: 
         present = int(size.present or 0)
         rows[name] = {
             "variance": size.variance,
+            **({} if clusters is None else {"design_effect": size.design_effect}),
             "n_topics": size.n_topics,
             kind: size.value,
             "present": present,
@@ -165,6 +169,7 @@ def plan(source: Source, difference: float, output: str, places: int, **chosen: 
 @sources.source
 @click.option("--by", "measure", metavar="MEASURE", help="Measure of the ranks; by default the first.")
 @options.of(statistics_of.ranks)
+@options.clusters
 @options.table
 def ranks(source: Source, measure: str | None, output: str, places: int, **chosen: Any) -> None:
     """Print confidence sets for the ranks of RUNs, and which are tied for first.
@@ -184,22 +189,31 @@ def ranks(source: Source, measure: str | None, output: str, places: int, **chose
 @click.argument("collections", nargs=-1, required=True, metavar="NAME=FILE...")
 @click.option("--baseline", required=True, metavar="RUN", help="Run that the others are compared with.")
 @options.of(statistics_of.across_collections)
+@click.option(
+    "--clusters",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Clusters of the topics of collection NAME that belong together. FILE: lines of topic and cluster. "
+    "Repeatable.",
+)
 @options.table
-def across(collections: tuple[str, ...], baseline: str, output: str, places: int, **chosen: Any) -> None:
+def across(
+    collections: tuple[str, ...],
+    baseline: str,
+    clusters: tuple[str, ...],
+    output: str,
+    places: int,
+    **chosen: Any,
+) -> None:
     """Compare runs with a baseline on several collections, and combine the differences.
 
     FILE holds the scores of the runs on collection NAME, as `ir_graded evaluate --save` writes them. After
     the rows of the collections come their mean and, for collections like them, random effects; then how much
     the collections differ, and the interval for a further one.
     """
-    files: dict[str, str] = {}
-    for text in collections:
-        name, _, file = text.partition("=")
-        if not name or not file or name in files:
-            raise click.UsageError(f"{short_repr(text)} must be NAME=FILE, each NAME once")
-        files[name] = file
-    scores = {name: read_scores(file) for name, file in files.items()}
-    found = statistics_of.across_collections(scores, baseline, **chosen)
+    scores = {name: read_scores(file) for name, file in options.named_files(collections).items()}
+    of_topics = options.named_files(clusters, "--clusters ") or None
+    found = statistics_of.across_collections(scores, baseline, clusters=of_topics, **chosen)
     labels = ["run", "measure", "collection"]
     rows, summary = (table.set_index(labels[:n]) for table, n in ((found.to_frame(), 3), (found.summary, 2)))
     tables = [frame_text(rows, labels, output, places)]
@@ -220,6 +234,7 @@ def across(collections: tuple[str, ...], baseline: str, output: str, places: int
 )
 @options.of(statistics_of.history)
 @options.weights
+@options.clusters
 @click.option("--plot", "figure", metavar="FILE", help="File for a figure: .png, .pdf or .svg.")
 @options.table
 def history(  # one parameter an option

@@ -76,8 +76,8 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         beyond: see there.
         duplicates: see there.
         topics: see there.
-        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, minimum,
-            n_resamples and rng.
+        options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, clusters,
+            minimum, n_resamples and rng.
 
     Returns:
         The comparison. Its ``passed`` is False if any run is worse by any measure on any slice, or if a mean

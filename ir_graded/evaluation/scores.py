@@ -458,6 +458,8 @@ class Scores:
                 ``meta.confidence_intervals`` for these scores. ``True`` takes its default options.
             weights: weights of the topics in means, tests and intervals, as for ``meta.differences``; the
                 caption names them.
+            clusters: the cluster of each topic in tests and intervals, as for ``meta.differences``; the
+                caption names them.
             label: text of ``\label``; empty for none.
             booktabs: whether the rules are those of the package booktabs, or ``\hline``.
 

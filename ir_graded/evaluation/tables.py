@@ -66,6 +66,7 @@ class Table:
     names: Mapping[Any, str] | None = None
     intervals: bool | ConfidenceIntervals = False
     weights: Any = None
+    clusters: Any = None
 
     def text(self, style: str, **layout: Any) -> str:
         """Return the table in a format of papers; LaTeX also takes ``label`` and ``booktabs``."""
@@ -89,6 +90,7 @@ class Table:
             of_tests.append(
                 f"Brackets: {100 * within.confidence:g}{paper.text('%')} confidence intervals ({how})."
             )
+            of_tests += map(paper.text, within.notes)
             for (column, at), cell in np.ndenumerate(cells.T):
                 ends = (decimal(float(one[column, at]), places[column]) for one in (within.low, within.high))
                 text = TOO_FEW if within.too_few[column, at] else ", ".join(ends)
@@ -133,8 +135,8 @@ class Table:
     def _compare(self, baseline: str | None) -> Differences:
         from ir_graded.meta.differences import differences
 
-        options = {name: getattr(self, name) for name in ("test", "correction", "alpha", "rng", "weights")}
-        return differences(self.scores, baseline, **options)
+        names = ("test", "correction", "alpha", "rng", "weights", "clusters")
+        return differences(self.scores, baseline, **{name: getattr(self, name) for name in names})
 
     def _mark_baseline(self, signs: _Signs, runs: Mapping[str, str], paper: Paper) -> list[str]:
         """Mark the runs that differ from the baseline, and return notes."""
@@ -196,7 +198,7 @@ class Table:
 
         scores, found = self.scores, self.intervals
         if found is True:
-            found = confidence_intervals(scores, rng=self.rng, weights=self.weights)
+            found = confidence_intervals(scores, rng=self.rng, weights=self.weights, clusters=self.clusters)
         if not isinstance(found, ConfidenceIntervals):
             raise ParameterError(
                 f"intervals={short_repr(found)} must be True, False or a result of meta.confidence_intervals"

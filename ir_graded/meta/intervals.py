@@ -306,7 +306,7 @@ def prediction_powered(
     kind of pool in both groups, and the measures must treat unjudged documents alike. (3) The method corrects
     the mean over topics, even for a model that favours a system, but not individual topics. (4) It does not
     cover missing judgments, ranks or discriminative power. (5) Intervals are not simultaneous: with many
-    systems, correct for their number.
+    systems, correct for their number. (6) Topics count as independent: there are no clusters.
 
     Args:
         human: scores of the labelled topics under human labels: result of ``ir_graded.evaluate``, or a

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from ir_graded.errors import InputError, ParameterError
 
 from .matrix import FEWEST, ScoreMatrix, pairs_of
 from .options import MOST_TOPICS, check_choice, check_options, statistic
+from .topics import Sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ _MOST_STEPS = 100
 _PRECISION = 1e-14
 
 
-def power_of_t(noncentrality: float, degrees: int, alpha: float, *, two_sided: bool) -> float:
+def power_of_t(noncentrality: float, degrees: float, alpha: float, *, two_sided: bool) -> float:
     """Return the power of a t test, from alpha to 1."""
     critical = -float(extra("scipy.special").stdtrit(degrees, alpha / 2 if two_sided else alpha))
     sides = (noncentrality, -noncentrality) if two_sided else (noncentrality,)
@@ -86,7 +87,7 @@ def noncentralities(t: Floats, degrees: int, tail: float) -> Floats:
     return found
 
 
-def _t_tail(critical: Any, degrees: int, noncentrality: Any) -> Any:
+def _t_tail(critical: Any, degrees: float, noncentrality: Any) -> Any:
     """Return P(T' > critical), of numbers or arrays."""
     # The same functions in scipy.stats take a second to import.
     special = extra("scipy.special")
@@ -101,7 +102,7 @@ def _t_tail(critical: Any, degrees: int, noncentrality: Any) -> Any:
     return found
 
 
-def power_of_f(noncentrality: float, first: int, last: int, alpha: float) -> float:
+def power_of_f(noncentrality: float, first: int, last: float, alpha: float) -> float:
     """Return the power of an F test, from alpha to 1."""
     stats = extra("scipy.stats")
     if not noncentrality:
@@ -127,6 +128,8 @@ class ScoreVariance(Result):
         phi: degrees of freedom of each collection.
         topics: number of topics of each collection.
         model: ``'two-way'`` or ``'one-way'``.
+        cluster_size: topics of a cluster on average, as topics / effective clusters; 1 without clusters.
+        design_effect: factor by which clusters increase the variance of a mean; 1 without clusters.
     """
 
     variance: float
@@ -135,6 +138,8 @@ class ScoreVariance(Result):
     phi: tuple[int, ...]
     topics: tuple[int, ...]
     model: str
+    cluster_size: float = 1.0
+    design_effect: float = 1.0
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per collection, then the pooled variance: columns variance, degrees, topics."""
@@ -147,20 +152,23 @@ class ScoreVariance(Result):
 
 
 @statistic(model=MODELS)
-def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
+def score_variance(scores: Any, *, model: str = "two-way", clusters: Any = None) -> ScoreVariance:
     """Compute the residual variance of the scores of systems on topics.
 
     For m systems and n topics: ``'one-way'`` ``V = sum (x - mean of system)^2 / (m (n-1))``; ``'two-way'``
     ``V = sum (x - system - topic + grand mean)^2 / ((m-1)(n-1))``. Twice the two-way variance is exactly the
-    mean over all pairs of systems of the variance of their differences.
+    mean over all pairs of systems of the variance of their differences. With clusters, V is that of their
+    means: with r the mean of ``x - system - topic + grand mean`` over a cluster and h its share of the
+    topics, ``V = sum h^2 r^2 / (1 - h) / ((m-1) sum h^2)``, and for ``'one-way'`` likewise with m.
 
     Args:
         scores: a score matrix, topics x systems, or a list of matrices of several collections.
         model: ``'two-way'`` for paired data, or ``'one-way'``, which is larger.
+        clusters: the cluster of each topic of a single matrix, as for ``differences``.
 
     Raises:
-        InputError: a matrix is wrong, or its variance is 0.
-        ParameterError: the model is unknown.
+        InputError: a matrix is wrong, its variance is 0, or a topic has no cluster.
+        ParameterError: the model is unknown, or there are clusters and several matrices.
 
     Example:
         >>> scores = [[0.9, 0.5, 0.3], [0.8, 0.4, 0.1], [0.4, 0.4, 0.1]]
@@ -172,6 +180,8 @@ def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
         matrices = [ScoreMatrix.of(one, f"collection {at}") for at, one in enumerate(scores, 1)]
     else:
         matrices = [ScoreMatrix.of(scores)]
+    if clusters is not None:
+        return _of_clusters(matrices, model, clusters)
     variances, phi = zip(*(_variance(matrix, model) for matrix in matrices), strict=True)
     pooled, topics = float(np.average(variances, weights=phi)), tuple(len(one.topics) for one in matrices)
     return ScoreVariance(pooled, sum(phi), variances, phi, topics, model)
@@ -179,16 +189,36 @@ def score_variance(scores: Any, *, model: str = "two-way") -> ScoreVariance:
 
 def _variance(matrix: ScoreMatrix, model: str) -> tuple[float, int]:
     """Return the variance of a matrix and its degrees of freedom."""
-    topics, systems = matrix.values.shape
+    rest, systems = _residuals(matrix, model)
+    degrees = systems * (len(rest) - 1)
+    return float((rest**2).sum() / degrees), degrees
+
+
+def _residuals(matrix: ScoreMatrix, model: str) -> tuple[Floats, int]:
+    """Return the residuals, of the shape of the matrix, and the systems that are free to vary."""
     rest = matrix.values - matrix.values.mean(axis=0)
-    degrees = systems * (topics - 1)
     if model == "two-way":
         rest -= rest.mean(axis=1, keepdims=True)
-        degrees = (systems - 1) * (topics - 1)
-    variance = float((rest**2).sum() / degrees)
-    if not variance or np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max():
+    if np.abs(rest).max() <= ROUNDING * np.abs(matrix.values).max() or not (rest**2).sum():
         raise InputError(f"the {model} variance of the scores is 0; use scores that vary by topic")
-    return variance, degrees
+    return rest, rest.shape[1] - (model == "two-way")
+
+
+def _of_clusters(matrices: Sequence[ScoreMatrix], model: str, clusters: Any) -> ScoreVariance:
+    """Return the variance of the means of clusters of the topics of one matrix."""
+    if len(matrices) > 1:
+        raise ParameterError("clusters are of the topics of one matrix; give one, or leave clusters out")
+    (matrix,) = matrices
+    sample, (rest, systems) = Sample.of(matrix.topics, clusters=clusters), _residuals(matrix, model)
+    _, means, sizes = sample.units(rest.T)
+    h, effective = sizes / sizes.sum(), sample.effective()
+    variance = float((means**2 @ (h**2 / (1 - h))).sum() / systems * effective)
+    degrees, size = systems * (sample.size - 1), len(rest) / effective
+    alone, _ = _variance(matrix, model)
+    topics = (len(rest),)
+    return ScoreVariance(
+        variance, degrees, (variance,), (degrees,), topics, model, size, variance * size / alone
+    )
 
 
 @dataclass(frozen=True)
@@ -205,6 +235,9 @@ class Design:
         alternative: ``'two-sided'`` or ``'greater'``, for the t test.
         variance: residual variance V of the scores, instead of scores; a difference has the variance 2 V.
 
+    Clusters of pilot scores set ``cluster_size``, the topics of a cluster: n topics are then
+    ``n / cluster_size`` clusters, whose means have the variance V. Without pilot scores there are none.
+
     Example:
         >>> design = Design(power=0.9, variance=0.02)
         >>> topic_set_size(None, 0.1, design=design).n_topics
@@ -219,6 +252,7 @@ class Design:
     power: float = 0.8
     alternative: str = "two-sided"
     variance: float | None = None
+    cluster_size: float = field(default=1.0, init=False)
 
     choices: ClassVar = {"test": _TESTS, "model": MODELS, "alternative": _ALTERNATIVES}
 
@@ -239,27 +273,33 @@ class Design:
             )
 
     @property
+    def fewest(self) -> int:
+        """The smallest number of topics of a test, those of two clusters."""
+        return math.ceil(FEWEST * self.cluster_size)
+
+    @property
     def deviation(self) -> float:
         """Standard deviation of a difference, the root of 2 V."""
         return math.sqrt(2 * float(self.variance or 0))
 
     def power_at(self, topics: int, difference: float) -> float:
         """Return the power of a t test or an anova with a number of topics."""
+        n = topics / self.cluster_size
         if self.test == "anova":
-            last = (topics - 1) * (self.n_runs - (self.model == "two-way"))
-            noncentrality = topics * (difference / self.deviation) ** 2
+            last = (n - 1) * (self.n_runs - (self.model == "two-way"))
+            noncentrality = n * (difference / self.deviation) ** 2
             return power_of_f(noncentrality, self.n_runs - 1, last, self.alpha)
-        degrees = topics - 1 if self.paired else 2 * topics - 2
-        noncentrality = difference / self.deviation * np.sqrt(topics)
+        degrees = n - 1 if self.paired else 2 * n - 2
+        noncentrality = difference / self.deviation * np.sqrt(n)
         return power_of_t(noncentrality, degrees, self.alpha, two_sided=self.alternative == "two-sided")
 
     def width_at(self, topics: int) -> float:
         """Return the expected width of the interval of a mean paired difference."""
         special = extra("scipy.special")
-        f = topics - 1
-        bias = np.sqrt(2 / f) * np.exp(special.gammaln(topics / 2) - special.gammaln(f / 2))
-        quantile = -special.stdtrit(f, self.alpha / 2)
-        return float(2 * quantile * self.deviation / np.sqrt(topics) * bias)
+        n = topics / self.cluster_size
+        bias = np.sqrt(2 / (n - 1)) * np.exp(special.gammaln(n / 2) - special.gammaln((n - 1) / 2))
+        quantile = -special.stdtrit(n - 1, self.alpha / 2)
+        return float(2 * quantile * self.deviation / np.sqrt(n) * bias)
 
     def value_at(self, topics: int, difference: float) -> float:
         """Return the power, or the expected width of an interval."""
@@ -272,7 +312,7 @@ class Design:
 
     def smallest(self, difference: float) -> int:
         """Return the smallest sufficient number of topics."""
-        sizes = range(FEWEST, MOST_TOPICS + 1)
+        sizes = range(self.fewest, MOST_TOPICS + 1)
         at = bisect_left(sizes, True, key=lambda topics: self.suffices(topics, difference))
         if at == len(sizes):
             raise ParameterError(
@@ -303,21 +343,29 @@ class Design:
         return float(((z + of_power) * self.deviation / difference) ** 2 + z**2 / 2)
 
 
-def _applied(design: Design, scores: Any, n_topics: int | None) -> tuple[Design, int | None]:
-    """Return the design with its variance, and the number of topics: given, or that of one matrix."""
+def _applied(
+    design: Design, scores: Any, n_topics: int | None, clusters: Any
+) -> tuple[Design, int | None, float]:
+    """Return the design with its variance, the topics, given or of one matrix, and the design effect."""
     check_options(n_topics=n_topics)
     if (scores is None) == (design.variance is None):
         raise ParameterError("give either scores or variance")
+    if scores is None and clusters is not None:
+        raise ParameterError("clusters need scores, from which their effect on the variance is estimated")
     if scores is None:
-        return design, n_topics
-    found = score_variance(scores, model=str(design.model))
+        return design, n_topics, 1.0
+    found = score_variance(scores, model=str(design.model), clusters=clusters)
     topics = found.topics[0] if n_topics is None and len(found.topics) == 1 else n_topics
-    return replace(design, variance=found.variance), topics
+    applied = replace(design, variance=found.variance)
+    object.__setattr__(applied, "cluster_size", found.cluster_size)
+    return applied, topics, found.design_effect
 
 
-def _present(n_topics: int | None) -> int:
+def _present(n_topics: int | None, design: Design) -> int:
     if n_topics is None:
         raise ParameterError("n_topics is required unless scores are a single matrix")
+    if n_topics < design.fewest:
+        raise ParameterError(f"{n_topics=} must be at least {design.fewest}, the topics of two clusters")
     return int(n_topics)
 
 
@@ -329,10 +377,11 @@ class TopicSetSize(Result):
         n_topics: the smallest sufficient number; for an unpaired test, in each group.
         difference: the difference to detect; for an interval, the largest width.
         value: power with ``n_topics``, or the expected width.
-        value_below: power or width with one topic less; NaN if ``n_topics`` is 2.
+        value_below: power or width with one topic less; NaN if ``n_topics`` is the smallest number of a test.
         approximation: Nagata's approximation of the number (t, anova), else NaN.
         present: number of topics of the scores; None if several collections or none were given.
         design: variance, test and options.
+        design_effect: factor by which clusters of topics increase the variance; 1 without clusters.
     """
 
     n_topics: int
@@ -342,10 +391,11 @@ class TopicSetSize(Result):
     approximation: float
     present: int | None
     design: Design
+    design_effect: float = 1.0
 
     COLUMNS: ClassVar = (
         *("n_topics", "difference", "value", "value_below"),
-        *("approximation", "present", "variance"),
+        *("approximation", "present", "variance", "design_effect"),
     )
 
     @property
@@ -369,7 +419,7 @@ class TopicSetSize(Result):
 
 
 def topic_set_size(
-    scores: Any, difference: float, *, design: Design | None = None, **options: Any
+    scores: Any, difference: float, *, design: Design | None = None, clusters: Any = None, **options: Any
 ) -> TopicSetSize:
     """Compute the smallest number of topics with which a test detects a difference of means.
 
@@ -379,6 +429,9 @@ def topic_set_size(
     ``n * difference^2 / (2 V)``. The interval is that of a mean paired difference, and ``difference`` is its
     largest expected width at confidence 1 - alpha.
 
+    With clusters of the topics of ``scores``, n above is the number of clusters and V the variance of their
+    means; further topics are taken to come in clusters of the same sizes.
+
     Source: Sakai, "Topic set size design" (Information Retrieval Journal, 2016) and "Topic set size design
     for paired and unpaired data" (ICTIR 2018).
 
@@ -387,27 +440,30 @@ def topic_set_size(
             are pooled, or None if the design has a variance.
         difference: the smallest difference of means to detect, above 0; for an interval, its largest width.
         design: test, significance level, power and further options; by default ``Design()``.
+        clusters: the cluster of each topic of the scores, a single matrix, as for ``differences``.
         options: fields of ``Design``, instead of a design.
 
     Raises:
-        InputError: a matrix is wrong, or its variance is 0.
-        ParameterError: an option is out of its range, or more than 10 million topics are needed.
+        InputError: a matrix is wrong, its variance is 0, or a topic has no cluster.
+        ParameterError: an option is out of its range, there are clusters without scores or of several
+            matrices, or more than 10 million topics are needed.
 
     Example:
         >>> topic_set_size(None, 0.1, variance=0.02).n_topics
         34
     """
     check_options(difference=difference)
-    chosen, present = _applied(design or Design(**options), scores, None)
+    chosen, present, effect = _applied(design or Design(**options), scores, None, clusters)
     number = chosen.smallest(float(difference))
     return TopicSetSize(
         n_topics=number,
         difference=float(difference),
         value=chosen.value_at(number, difference),
-        value_below=chosen.value_at(number - 1, difference) if number > FEWEST else math.nan,
+        value_below=chosen.value_at(number - 1, difference) if number > chosen.fewest else math.nan,
         approximation=chosen.approximation(difference),
         present=present,
         design=chosen,
+        design_effect=effect,
     )
 
 
@@ -417,6 +473,7 @@ def power(
     n_topics: int | None = None,
     *,
     design: Design | None = None,
+    clusters: Any = None,
     **options: Any,
 ) -> float:
     """Compute the probability that a test detects a difference of means with a number of topics.
@@ -426,6 +483,7 @@ def power(
         difference: the true difference of means, at least 0.
         n_topics: number of topics, at least 2; by default that of the matrix.
         design: a t test or an anova; its power has no effect.
+        clusters: as for ``topic_set_size``.
         options: fields of ``Design``, instead of a design.
 
     Raises:
@@ -442,12 +500,17 @@ def power(
     design = design or Design(**{"power": 1 - 2**-53, **options})
     if design.test == "interval":
         raise ParameterError("test='interval' has no power; use minimum_detectable_difference for its width")
-    chosen, topics = _applied(design, scores, n_topics)
-    return chosen.power_at(_present(topics), float(difference))
+    chosen, topics, _ = _applied(design, scores, n_topics, clusters)
+    return chosen.power_at(_present(topics, chosen), float(difference))
 
 
 def minimum_detectable_difference(
-    scores: Any, n_topics: int | None = None, *, design: Design | None = None, **options: Any
+    scores: Any,
+    n_topics: int | None = None,
+    *,
+    design: Design | None = None,
+    clusters: Any = None,
+    **options: Any,
 ) -> float:
     """Compute the smallest difference of means that a test detects, or the width of an interval.
 
@@ -455,6 +518,7 @@ def minimum_detectable_difference(
         scores: as for ``topic_set_size``.
         n_topics: number of topics, at least 2; by default that of the matrix.
         design: test, significance level, power and further options; by default ``Design()``.
+        clusters: as for ``topic_set_size``.
         options: fields of ``Design``, instead of a design.
 
     Raises:
@@ -465,8 +529,8 @@ def minimum_detectable_difference(
         >>> round(minimum_detectable_difference(None, 50, variance=0.5), 6)
         0.404183
     """
-    chosen, topics = _applied(design or Design(**options), scores, n_topics)
-    return chosen.detectable(_present(topics))
+    chosen, topics, _ = _applied(design or Design(**options), scores, n_topics, clusters)
+    return chosen.detectable(_present(topics, chosen))
 
 
 def detectable_deviations(topics: int, alpha: float, alternative: str = "two-sided") -> float:

@@ -292,7 +292,7 @@ def discriminative_power(
     ``w = z - mean(z)``: ``ASL = #{|t(w*)| >= |t(z)|} / B``, two-sided. Identical systems have ASL 1, a
     constant difference has ASL 0. A replicate of equal values has t = 0 if they are 0, else t is infinite.
     Statistics closer than 1e-12 count as equal. An ASL of 0 means less than ``1 / B`` and counts as
-    significant at any alpha, as in the papers.
+    significant at any alpha, as in the papers. Topics count as independent: there are no clusters.
 
     Args:
         scores: score matrix, topics x systems: a DataFrame or anything that ``np.asarray`` takes.

@@ -85,6 +85,7 @@ def stability(
 
     The result does not depend on rounding: means count as equal if they differ by at most 1e-12 of the
     largest score, and a difference that misses the margin by less than 1e-12 of the larger mean reaches it.
+    Topics count as independent: there are no clusters.
 
     Args:
         scores: the score matrix of one measure, topics x systems.
@@ -219,6 +220,7 @@ def swap(
     Each trial draws two topic sets. Let ``d`` and ``d'`` be the differences of the means of a pair on the two
     sets. The observation is in the bin of ``|d|`` and is a swap if ``d * d' < 0``;
     ``swap rate = swaps / observations`` of a bin. Means and differences are rounded to 12 decimals first.
+    Topics count as independent: there are no clusters.
 
     Args:
         scores: the score matrix of one measure, topics x systems. Differences above 1 are in the last bin.

@@ -222,7 +222,7 @@ def _notes_on_clusters(topics: Sequence[Hashable], sample: Sample) -> Iterator[s
         yield (
             f"The ids of {number:,} topics have {prefixes:,} prefixes, such as {short_repr(prefix)} of "
             f"{of_prefix:,}. If these are variants of a query or turns of a session, they are not "
-            "independent, and conclusions are less certain than they seem: give clusters=."
+            "independent, and conclusions are less certain than they seem: give their clusters."
         )
 
 

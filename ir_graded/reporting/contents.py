@@ -41,6 +41,7 @@ from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.io.experiments import load_dataset
 from ir_graded.io.run_names import find_run
+from ir_graded.io.slices import read_clusters
 from ir_graded.io.sources import DUPLICATES, named_runs
 from ir_graded.io.table import column_names
 from ir_graded.io.text import line_text, read_text
@@ -137,6 +138,8 @@ class Contents:
     ranks: Ranks | None
     #: Weight of each topic; None without weights.
     weights: Floats | None
+    #: Whether topics are in clusters.
+    clustered: bool
     rng: int
     command: str
     title: str = ""
@@ -190,14 +193,16 @@ def of_scores(
     **options: Any,
 ) -> Contents:
     """Compute the results that follow from scores; arguments and errors are those of ``report``."""
-    weights, rng = options["weights"], options["rng"]
+    weights, clusters, rng = options["weights"], options["clusters"], options["rng"]
     baseline = _baseline(baseline, dict.fromkeys(scores.runs))
     of_topics = None
     if weights is not None:
         of_topics = weights_of(scores.query_ids, weights)
         # Their source may be a pipe, which is read once.
         options["weights"] = weights = dict(zip(scores.query_ids, of_topics.tolist(), strict=True))
-    intervals = confidence_intervals(scores, confidence=confidence, weights=weights)
+    if clusters is not None:
+        options["clusters"] = clusters = read_clusters(clusters)
+    intervals = confidence_intervals(scores, confidence=confidence, weights=weights, clusters=clusters)
     alpha = round(1 - confidence, 12)
     tests = None if baseline is None else differences(scores, baseline, alpha=alpha, **options)
     of_ranks = None
@@ -206,9 +211,10 @@ def of_scores(
             # With too few topics, all ranks are possible, which the page shows.
             warnings.simplefilter("ignore", TooFewTopicsWarning)
             test = {"test": options["test"]} if options["test"] in TESTS_OF_RANKS else {}
-            of_ranks = ranks(scores[scores.names[0]], alpha=alpha, rng=rng, **test)
+            of_ranks = ranks(scores[scores.names[0]], alpha=alpha, clusters=clusters, rng=rng, **test)
     scores = weighted(scores, weights)
-    return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, rng, command, title)
+    clustered = clusters is not None
+    return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, clustered, rng, command, title)
 
 
 def collect(  # noqa: PLR0913  # the options of report
@@ -429,7 +435,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "tau": _agreement(intervals.mean),
         "weights": None if contents.weights is None else rounded(contents.weights, _MEAN),
         "t": None,
-        "pairWords": "With weights of topics, this view has no intervals: use meta.differences.",
+        "pairWords": "With weights or clusters of topics, this view has no intervals: use meta.differences.",
         "corrected": None,
         "unjudged": None,
         "ties": None if contents.ties is None else rounded(contents.ties, _MEAN),
@@ -438,7 +444,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "lists": None if contents.lists is None else _lists(contents.lists),
         "sign": None,
     }
-    if contents.weights is None:
+    if contents.weights is None and not contents.clustered:
         found["t"] = -float(extra("scipy.special").stdtrit(topics - 1, alpha / 2))
         found["pairWords"] = (
             "The interval is that of the paired t test for this pair and measure, without correction. Of "

@@ -44,6 +44,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     correction: str | None = None,
     duplicates: str = "raise",
     weights: Any = None,
+    clusters: Any = None,
     title: str = "",
     queries: Any = None,
     documents: Any = None,
@@ -78,6 +79,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         duplicates: which row counts of a document that a run repeats in a topic: 'first', or 'best', the
             first with the highest score; with 'raise', a repetition is an error.
         weights: weights of the topics in means, intervals and tests, as for ``meta.differences``.
+        clusters: the cluster of each topic in intervals, tests and ranks, as for ``meta.differences``.
         title: heading of the page, by default "Evaluation report".
         queries: texts of the topics: a dict, a frame with query_id and text, or a dataset of ir_datasets or
             its id.
@@ -107,8 +109,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     """
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
-    options |= {"weights": weights, "title": title, "queries": queries, "documents": documents}
-    options |= {"duplicates": duplicates}
+    options |= {"weights": weights, "clusters": clusters, "duplicates": duplicates, "title": title}
+    options |= {"queries": queries, "documents": documents}
     if not path:
         raise ParameterError("report: path is missing, the HTML file to write")
     if isinstance(measures, Scores):
@@ -130,7 +132,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 def _call(inputs: list[str], options: dict[str, Any]) -> str:
     """Return a call of ``report`` as code, without options that have their usual value."""
     usual = {"test": "randomisation", "title": "", "queries": None, "documents": None, "duplicates": "raise"}
-    given = {name: options.get(name) for name in ("weights", "queries", "documents")}
+    given = {name: options.get(name) for name in ("weights", "clusters", "queries", "documents")}
     shown = options | {name: None if one is None else short_repr(one) for name, one in given.items()}
     chosen = (f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value)
     return f"ir_graded.report({', '.join([*inputs, *chosen])})"

@@ -5,16 +5,22 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import run_command
 from reference import differences as plain
 from scipy.stats import t as student
 
+import ir_graded
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
 from ir_graded.meta import (
     across_collections,
     confidence_intervals,
     differences,
     history,
+    minimum_detectable_difference,
+    power,
     ranks,
+    score_variance,
+    topic_set_size,
 )
 
 RUNS = ["base", "one", "two"]
@@ -227,9 +233,11 @@ def test_few_clusters_are_warned_of_as_few_topics():
 def test_ids_that_look_clustered_are_noted(ids, noted):
     scores = scores_of(np.random.default_rng(9), np.arange(len(ids))).set_axis(ids)
     for found in (differences({"Q": scores}), ranks({"Q": scores}), confidence_intervals({"Q": scores})):
-        assert any("give clusters=" in note for note in found.notes) == noted
+        assert any("give their clusters" in note for note in found.notes) == noted
     clusters = {one: one.rpartition("_")[0] or one for one in ids}
-    assert not any("give clusters=" in note for note in differences({"Q": scores}, clusters=clusters).notes)
+    assert not any(
+        "give their clusters" in note for note in differences({"Q": scores}, clusters=clusters).notes
+    )
 
 
 def test_collections_take_clusters_by_name():
@@ -243,6 +251,121 @@ def test_collections_take_clusters_by_name():
         across_collections(given, "base", clusters=clusters)
     with pytest.raises(InputError, match="collection 'b': clusters: 't000'"):
         quiet(across_collections, given, "base", clusters={"b": {"t1": 1}})
+
+
+def test_sample_sizes_take_the_design_effect_of_pilot_scores():
+    scores = scores_of(np.random.default_rng(12), np.arange(20))
+    twice = pd.concat([scores, scores.set_axis([f"{topic}x" for topic in scores.index])])
+    clusters = {topic: topic.rstrip("x") for topic in twice.index}
+    alone = topic_set_size(scores, 0.2)
+    found = topic_set_size(twice, 0.2, clusters=clusters)
+    assert found.n_topics in {2 * alone.n_topics - 1, 2 * alone.n_topics}
+    assert found.design_effect == pytest.approx(39 / 19)
+    assert score_variance(twice, clusters=clusters).variance == pytest.approx(score_variance(scores).variance)
+    assert power(twice, 0.2, clusters=clusters) == pytest.approx(power(scores, 0.2))
+    detectable = minimum_detectable_difference(twice, clusters=clusters)
+    assert detectable == pytest.approx(minimum_detectable_difference(scores))
+    own = {topic: topic for topic in scores.index}
+    pd.testing.assert_frame_equal(topic_set_size(scores, 0.2, clusters=own).to_frame(), alone.to_frame())
+
+
+@pytest.mark.parametrize("model", ["two-way", "one-way"])
+def test_the_variance_of_cluster_means_is_that_of_their_differences(model):
+    cluster = np.random.default_rng(13).integers(0, 6, 30)
+    scores = scores_of(np.random.default_rng(14), cluster)
+    found = score_variance(scores, model=model, clusters=dict(zip(scores.index, cluster, strict=True)))
+    share = np.bincount(cluster) / 30
+    pairs = [scores[a] - scores[b] for a, b in (("base", "one"), ("base", "two"), ("one", "two"))]
+    rows = pairs if model == "two-way" else [scores[run] for run in RUNS]
+    errors = [plain.of_clusters(row.tolist(), [1.0] * 30, cluster.tolist())[1] ** 2 for row in rows]
+    factor = 0.5 if model == "two-way" else 1
+    assert found.variance == pytest.approx(factor * np.mean(errors) / (share**2).sum())
+
+
+def test_designs_without_pilot_scores_have_no_clusters():
+    with pytest.raises(ParameterError, match="clusters need scores"):
+        topic_set_size(None, 0.1, variance=0.02, clusters={"1": 1})
+    scores = scores_of(np.random.default_rng(15), np.arange(20))
+    with pytest.raises(ParameterError, match="clusters are of the topics of one matrix"):
+        topic_set_size([scores, scores], 0.1, clusters=dict.fromkeys(scores.index, "x"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files of the bundled sample, whose topics are taken as three of a cluster."""
+    place = tmp_path_factory.mktemp("clusters")
+    covid = ir_graded.sample()
+    covid.qrels.assign(zero=0)[["query_id", "zero", "doc_id", "relevance"]].to_csv(
+        place / "qrels.txt", sep=" ", header=False, index=False
+    )
+    runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1", "sab20.1.meta.docs")}
+    topics = sorted({*covid.qrels["query_id"]})
+    (place / "clusters").write_text("".join(f"{topic} c{at // 3}\n" for at, topic in enumerate(topics)))
+    scores = ir_graded.evaluate(["nDCG@10", "AP"], covid.qrels, runs)
+    (place / "scores").mkdir()
+    for name in ("v1", "v2"):
+        (place / "scores" / f"{name}.json").write_text(scores.to_json())
+    for name, run in runs.items():
+        lines = (f"{row.query_id} Q0 {row.doc_id} 1 {row.score} t\n" for row in run.itertuples())
+        (place / f"{name}.run").write_text("".join(lines))
+    return place
+
+
+RUN_FILES = ("bm25_baseline.run", "BBGhelani1.run", "sab20.1.meta.docs.run")
+MEASURED = ("qrels.txt", *RUN_FILES, "-m", "nDCG@10")
+SAID = "Tests and intervals take the 30 topics as 10 independent clusters."
+COMMANDS = {
+    "compare": ("compare", *MEASURED, "--clusters", "clusters"),
+    "compare as JSON": ("compare", *MEASURED, "--clusters", "clusters", "-o", "json"),
+    "ranks": ("ranks", *MEASURED, "--clusters", "clusters"),
+    "letters": ("evaluate", *MEASURED, "--letters", "-o", "markdown", "--clusters", "clusters"),
+    "baseline": (
+        *("evaluate", *MEASURED, "--baseline", "BBGhelani1.run"),
+        "-o",
+        "html",
+        "--clusters",
+        "clusters",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_say_that_topics_are_clustered(capsys, monkeypatch, folder, name):
+    monkeypatch.chdir(folder)
+    status, out, _ = run_command(capsys, *COMMANDS[name])
+    assert status == 0
+    assert SAID in out
+
+
+def test_further_commands_take_clusters(capsys, monkeypatch, folder):
+    monkeypatch.chdir(folder)
+    given = ("plan", *MEASURED, "--difference", ".1", "-o", "csv")
+    assert "design_effect" in run_command(capsys, *given, "--clusters", "clusters")[1]
+    assert "design_effect" not in run_command(capsys, *given)[1]
+    given = ("history", "scores", "-m", "AP", "-o", "csv")
+    assert run_command(capsys, *given, "--clusters", "clusters")[0] == 0
+    files = ("a=scores/v1.json", "b=scores/v2.json", "--baseline", "bm25_baseline", "-o", "csv")
+    alone = run_command(capsys, "across", *files)[1]
+    assert run_command(capsys, "across", *files, "--clusters", "a=clusters")[1] != alone
+    assert run_command(capsys, "across", *files, "--clusters", "c=clusters")[0] == 2
+    said = run_command(capsys, "evaluate", *MEASURED, "--clusters", "clusters")[2]
+    assert "--clusters are of tests" in said
+    run_command(capsys, "report", *MEASURED, "--clusters", "clusters", "--html", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert page.count(SAID) == 2  # of the ranks, and in the description of the method
+
+
+def test_tables_and_the_gate_take_clusters(folder):
+    covid = ir_graded.sample()
+    runs = [covid.runs[name] for name in ("BBGhelani1", "sab20.1.meta.docs")]
+    path = folder / "clusters"
+    found = ir_graded.compare_runs("AP", covid.qrels, runs[0], runs[1], clusters=path)
+    scores = ir_graded.evaluate("AP", covid.qrels, dict(zip("ab", runs, strict=True)))
+    expected = differences(scores, "a", clusters=path, alternative="less", family="all")
+    assert found.p.tolist() == expected.p.tolist() != differences(scores, "a", alternative="less").p.tolist()
+    for options in ({"intervals": True}, {"letters": True}, {"baseline": "a"}):
+        assert SAID in scores.to_markdown(clusters=path, **options)
+        assert SAID not in scores.to_markdown(**options)
 
 
 @pytest.mark.slow

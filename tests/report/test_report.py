@@ -628,6 +628,23 @@ def test_numbers_of_the_views_are_those_of_the_functions(tmp_path, weighted):
     assert (z.mean() - half, z.mean() + half) == pytest.approx((alone.low[0], alone.high[0]), abs=1e-5)
 
 
+def test_a_page_of_clusters_has_their_intervals_and_ranks(tmp_path):
+    covid = ir_graded.sample()
+    runs = {name: covid.runs[name] for name in ("bm25_baseline", "BBGhelani1", "sab20.1.meta.docs")}
+    clusters = {topic: int(topic) // 3 for topic in {*covid.qrels["query_id"]}}
+    data = data_of(made(tmp_path, ["AP"], covid.qrels, runs, clusters=clusters, baseline="BBGhelani1"))
+    scores = ir_graded.evaluate("AP", covid.qrels, runs)
+    ends = ir_graded.meta.confidence_intervals(scores, clusters=clusters)
+    assert data["low"][0] == pytest.approx(ends.low[0], abs=6e-5)
+    ranks = ir_graded.meta.ranks(scores, clusters=clusters)
+    low = dict(zip(data["runs"], data["ranks"]["low"], strict=True))
+    assert low == dict(zip(ranks.run, ranks.rank_low, strict=True))
+    tests = ir_graded.meta.differences(scores, "BBGhelani1", clusters=clusters)
+    at = [data["runs"].index(run) for run in tests.run]
+    assert [data["p"][0][one] for one in at] == [p_text(p) for p in tests.p_corrected]
+    assert data["t"] is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("baseline", "pairs"), [(None, ("one", "two")), ("two", ("one", "two")), ("one", ("two", "one"))]
@@ -641,7 +658,14 @@ def test_the_best_run_is_drawn_against_the_baseline_or_the_second_best(tmp_path,
         "depth": None,
         "rng": 0,
     }
-    options |= {"test": "randomisation", "correction": None, "weights": None, "title": "", "command": ""}
+    options |= {
+        "test": "randomisation",
+        "correction": None,
+        "weights": None,
+        "clusters": None,
+        "title": "",
+        "command": "",
+    }
     measures = ir_graded.measures.parsing.read_measures(["Q", "AP"])
     found = page.write_report(measures, QRELS, runs, tmp_path / "page.html", **options)
     assert [found.compared_runs(at) for at in range(2)] == [pairs] * 2
