@@ -9,15 +9,18 @@ import csv
 import sys
 import warnings
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ir_graded
 from ir_graded import meta
+from ir_graded.meta.differences import PASSING
 from tests.collections_data import ROOT
 from tests.recorder import real
 
@@ -199,6 +202,23 @@ def weighted_coverage(sigma, related, repetitions, topics=20, seed=0):
     return held / repetitions
 
 
+def weighted_errors(sigma, related, repetitions, topics=50, seed=0):
+    """Return the rate of false differences of 50 topics with lognormal weights, and the effective topics.
+
+    Where weights are related to the differences of the topics, the weighted mean over all topics is 0.
+    """
+    rng, false, effective = np.random.default_rng(seed), 0, 0.0
+    for repetition in range(repetitions):
+        log_weight = rng.normal(0, 1, topics)
+        z = rng.normal(0, 0.2, topics) + (0.1 * (log_weight - sigma) if related else 0)
+        weights = dict(enumerate(np.exp(sigma * log_weight)))
+        runs = {"AP": np.stack([0 * z, z], axis=1) + 5}
+        found = meta.differences(runs, 0, weights=weights, n_resamples=999, rng=repetition)
+        false += found.significant[0]
+        effective += found.effective_topics[0]
+    return false / repetitions, effective / repetitions
+
+
 def gate(topics, loss, repetitions, seed=0):
     """Return the shares of verdicts of pairs of runs with a true loss, with the tolerance .02."""
     scores, rng = round_5("nDCG@10"), np.random.default_rng(seed)
@@ -272,6 +292,53 @@ def table_of_clusters(repetitions):
     return rows
 
 
+def rare_failures(topics, share, repetitions, seed=0):
+    """Return how often a strict gate passes a run that fails on a share of the queries: old, and by default.
+
+    All queries score 1 otherwise, the tolerance is .02, and the second gate asks for what is unseen, too.
+    """
+    rng, passes = np.random.default_rng(seed), np.zeros(2)
+    for repetition in range(repetitions):
+        run = np.where(rng.random(topics) < share, 0.0, 1.0)
+        rows = [
+            (str(at), name, score)
+            for name, of in (("a", 1 + 0 * run), ("b", run))
+            for at, score in enumerate(of)
+        ]
+        frame = pd.DataFrame(rows, columns=["query_id", "run", "value"]).assign(measure="success")
+        scores = ir_graded.Scores.from_frame(frame, ranges={"success": (0, 1)})
+        options = {"alternative": "less", "family": "all", "tolerance": 0.02, "rng": repetition}
+        found = meta.differences(scores, "a", n_resamples=B, **options)
+        passed = found.verdict[0] in PASSING
+        passes += passed, passed and not found.unseen_exceeds[0]
+    return passes / repetitions
+
+
+def table_of_failures(repetitions):
+    header = ["queries that fail", "topics", "passes with --unseen ignore", "passes"]
+    cases = product((0, 0.01, 0.05), (10, 20, 50, 200))
+    found = [(share, topics, rare_failures(topics, share, repetitions)) for share, topics in cases]
+    return [
+        header,
+        *([f"{share:.0%}", topics, *(f"{one:.3f}" for one in both)] for share, topics, both in found),
+    ]
+
+
+def table_of_weights(repetitions):
+    rows = [
+        [
+            "sigma of lognormal weights",
+            "effective topics",
+            "false, weights unrelated",
+            "false, weights related",
+        ]
+    ]
+    for sigma in (1, 1.5, 2):
+        found = [weighted_errors(sigma, related, 2 * repetitions) for related in (False, True)]
+        rows.append([sigma, f"{found[0][1]:.0f}", *(f"{rate:.3f}" for rate, _ in found)])
+    return rows
+
+
 def table_of_errors(repetitions):
     rows = [
         ["scores", "test", "correction", *(f"{n} topics" for n in TOPICS), *(f"power, {n}" for n in TOPICS)]
@@ -319,6 +386,8 @@ TABLES = {
     "gate_decisions": table_of_decisions,
     "all_pairs": table_of_pairs,
     "clusters": table_of_clusters,
+    "rare_failures": table_of_failures,
+    "weights": table_of_weights,
 }
 
 

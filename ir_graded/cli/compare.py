@@ -30,6 +30,7 @@ from ir_graded.io.sources import named_runs
 from ir_graded.measures.classic import scorer_of
 from ir_graded.meta.differences import (
     FAILING,
+    PASSING,
     VERDICTS,
     Differences,
     NothingToLoseWarning,
@@ -53,13 +54,15 @@ _Found = TypeVar("_Found", "Differences", "Minima")
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
 _VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p_loss", "p_loss_corrected"]
-_DETAILS = ["minimum_detectable", "judged", "baseline_judged", "minimum"]
+_DETAILS = ["minimum_detectable", "judged", "baseline_judged", "minimum", "unseen"]
 #: Values that comments leave out.
 _MINOR = {"p_loss", "minimum_detectable"}
 #: Largest size of a comment on GitHub, most rows and slices in one, and characters of a note.
 _LARGEST_COMMENT, _MOST_ROWS, _MOST_SLICES, _LONGEST_NOTE = 65_536, 50, 10, 2_000
 #: Most decimal places of a mean, which are rounded to 12 before they are compared with a minimum.
 _MOST_PLACES = 12
+#: What may fail a gate beside verdicts: failures that no topic shows.
+_UNSEEN = "unseen"
 #: All verdicts in the order of a comment.
 _BY_CONCERN = (*FAILING, "inconclusive", "not worse", "equivalent", "better", *VERDICTS[-2:])
 
@@ -67,7 +70,18 @@ _BY_CONCERN = (*FAILING, "inconclusive", "not worse", "equivalent", "better", *V
 def _frame(found: Differences | Minima) -> pd.DataFrame:
     """Return the rows of a result, with p-values named by the side that was tested."""
     frame = found.to_frame()
-    return frame if isinstance(found, Minima) else frame.rename(columns=names_of_side(found.alternative))
+    if isinstance(found, Minima):
+        return frame
+    without = [] if found.tolerance else [_UNSEEN]
+    return frame.drop(columns=without).rename(columns=names_of_side(found.alternative))
+
+
+def _fails(found: Differences | Minima, failing: set[str]) -> list[bool]:
+    """Return which comparisons fail a gate, by their verdicts or by failures that no topic shows."""
+    by_verdict = [verdict in failing for verdict in found.verdict]
+    if _UNSEEN not in failing or isinstance(found, Minima):
+        return by_verdict
+    return [one or other for one, other in zip(by_verdict, found.unseen_exceeds.tolist(), strict=True)]
 
 
 def _counted(verdicts: Iterable[str]) -> str:
@@ -94,8 +108,13 @@ def _tested(found: Differences | Minima, digits: int, most: int | None = None) -
     if isinstance(found, Minima):
         return ""
     topics = dict(zip(found.slice, found.topics.tolist(), strict=True))
+    effective = dict(zip(found.slice, found.effective_topics.tolist(), strict=True))
+    worth = {
+        name: "" if math.isclose(effective[name], size) else f" (effective: {effective[name]:.1f})"
+        for name, size in topics.items()
+    }
     scopes = {
-        name: f"{size} topics" if at == 0 else f"the {size} of slice {name}"
+        name: f"{size} topics{worth[name]}" if at == 0 else f"the {size} of slice {name}{worth[name]}"
         for at, (name, size) in enumerate(topics.items())
     }
     kept = dict([*scopes.items()][:most])
@@ -131,7 +150,8 @@ def _columns(
                 frame.loc[row, ["mean", "minimum"]] = [
                     with_places(frame.loc[row, name], more) for name in ("mean", "minimum")
                 ]
-        frame["minimum"] = frame["minimum"].where(frame["minimum"].notna(), "")
+    for name in {"minimum", _UNSEEN} & {*kept}:
+        frame[name] = frame[name].astype(object).where(frame[name].notna(), "")
     return frame.set_index(labels)[[*kept, "verdict"]], labels
 
 
@@ -159,11 +179,14 @@ def _csv(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     return frame_text(frame.assign(**exact), labels, "csv", digits)
 
 
-def _markdown(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
+def _markdown(found: Differences | Minima, digits: int, failing: set[str]) -> str:
     """Return a comment for a pull request: the worst verdict, the table by concern, and how it was tested."""
     frame, labels = _columns(_frame(found), digits, _MINOR)
     frame = frame.sort_values("verdict", key=lambda names: names.map(_BY_CONCERN.index), kind="stable")
-    head = f"**{frame['verdict'].iloc[0].capitalize()}**: {in_markdown(_summary(found))}"
+    worst = frame["verdict"].iloc[0]
+    if worst in PASSING and any(_fails(found, failing)):
+        worst = "inconclusive, as failures may be unseen"
+    head = f"**{worst.capitalize()}**: {in_markdown(_summary(found))}"
     said = [_tested(found, digits, 1 + _MOST_SLICES), *found.notes]
     said = [
         note if len(note) <= _LONGEST_NOTE else f"{note[:_LONGEST_NOTE]} ... (cut)" for note in said if note
@@ -204,8 +227,9 @@ def _plain(value: Any, digits: int) -> Any:
 def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
     """Return JUnit XML with a test case per comparison, which fails by its verdict."""
     suite = ET.Element("testsuite", name="ir_graded compare", tests=str(len(found.verdict)), errors="0")
-    suite.set("failures", str(sum(verdict in failing for verdict in found.verdict)))
-    for row in _frame(found).to_dict("records"):
+    fails = _fails(found, failing)
+    suite.set("failures", str(sum(fails)))
+    for row, failed in zip(_frame(found).to_dict("records"), fails, strict=True):
         name = printable(f"{row['measure']} on {row.get('slice', ALL_TOPICS)}")
         case = ET.SubElement(suite, "testcase", classname=printable(str(row["run"])), name=name, time="0")
         more = {name: _apart(row, digits) for name in ("mean", "minimum")}
@@ -214,18 +238,21 @@ def _junit(found: Differences | Minima, digits: int, failing: set[str]) -> str:
             if name in P_VALUES
             else with_places(float(row[name]), more.get(str(name), digits))
             for name in _VALUES + _DETAILS
-            if name in row and not (name == "minimum" and math.isnan(row[name]))
+            if name in row and not (name in {"minimum", _UNSEEN} and math.isnan(row[name]))
         }
         said = ", ".join(f"{name} {value}" for name, value in {"verdict": row["verdict"], **values}.items())
-        if row["verdict"] in failing:
+        if failed:
             messages = []
             if row["verdict"] in BELOW_MINIMUM:
                 messages.append(f"mean {row['mean']:.10g} below minimum {row['minimum']:.10g}")
-            if row["verdict"] != BELOW_MINIMUM[1]:
+            if row["verdict"] in PASSING:
+                messages.append(f"failures that no topic shows may cost {row[_UNSEEN]:.4g}")
+            elif row["verdict"] != BELOW_MINIMUM[1]:
                 against = f"{values['difference']} against {row['baseline']}"
                 messages.append(f"{against}, corrected p {p_text(row['p_loss_corrected'])}")
             message = "; ".join(messages)
-            ET.SubElement(case, "failure", message=printable(message), type=row["verdict"]).text = said
+            kind = _UNSEEN if row["verdict"] in PASSING else row["verdict"]
+            ET.SubElement(case, "failure", message=printable(message), type=kind).text = said
         else:
             ET.SubElement(case, "system-out").text = said
     if found.notes:
@@ -271,10 +298,20 @@ def _read_minima(_context: click.Context, _option: click.Parameter, given: tuple
     return found or None
 
 
-_FAIL_IF = click.option(
-    "--fail-if",
-    type=click.Choice(["worse", "inconclusive"]),
-    help="Exit with 1 if a RUN is worse; with inconclusive also with 3 if none is, but one may be.",
+_FAIL_IF = options.stacked(
+    click.option(
+        "--fail-if",
+        type=click.Choice(["worse", "inconclusive"]),
+        help="Exit with 1 if a RUN is worse; with inconclusive also with 3 if none is, but one may be.",
+    ),
+    click.option(
+        "--unseen",
+        type=click.Choice(["fail", "ignore"]),
+        default="fail",
+        show_default=True,
+        help="With --fail-if inconclusive: whether to exit with 3 where fewer than 8 topics differ, and "
+        "failures too rare to be among the topics could exceed the tolerance.",
+    ),
 )
 #: Options of the test, and of what it weighs.
 _TESTED = options.stacked(
@@ -465,9 +502,17 @@ def answers(
 
 
 def _gate(
-    compared: Callable[..., Differences], output: str, places: int, *, fail_if: str | None, **chosen: Any
+    compared: Callable[..., Differences],
+    output: str,
+    places: int,
+    *,
+    fail_if: str | None,
+    unseen: str,
+    **chosen: Any,
 ) -> int:
     """Print a comparison, and return the exit code."""
+    if fail_if != "inconclusive" and options.given("unseen"):
+        raise click.UsageError("--unseen needs --fail-if inconclusive")
     if fail_if == "inconclusive" and not chosen["tolerance"]:
         raise click.UsageError("--fail-if inconclusive needs --tolerance above 0")
     found, said = _with_warnings(partial(compared, **chosen))
@@ -480,10 +525,14 @@ def _gate(
         raise InputError(f"--fail-if {fail_if}: a comparison could never fail: {reasons}")
     _issue(said)
     found = _noted(found, "Means and tests are", chosen["weights"], said, output)
-    show(_OUTPUTS[output](found, places, {*FAILING, fail_if or "worse"}))
+    failing = {*FAILING, fail_if or "worse"}
+    if fail_if == "inconclusive" and unseen == "fail":
+        failing.add(_UNSEEN)
+    show(_OUTPUTS[output](found, places, failing))
     if {*found.verdict} & {*(FAILING if fail_if else BELOW_MINIMUM)}:
         return WORSE
-    return INCONCLUSIVE if fail_if == "inconclusive" and "inconclusive" in found.verdict else 0
+    doubtful = "inconclusive" in found.verdict or (_UNSEEN in failing and found.unseen_exceeds.any())
+    return INCONCLUSIVE if fail_if == "inconclusive" and doubtful else 0
 
 
 def _with_warnings(compute: Callable[[], _Found]) -> tuple[_Found, list[warnings.WarningMessage]]:

@@ -18,7 +18,7 @@ from ir_graded.io.experiments import search, topics_frame
 from ir_graded.io.paths import collections_in, runs_of_collection
 from ir_graded.io.sources import DUPLICATES, Source, check_duplicates, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
-from ir_graded.matching.match import MatchedRun, match_runs, prepare_qrels
+from ir_graded.matching.match import MatchedRun, match_runs, naming_run, prepare_qrels
 from ir_graded.measures.classic import check_computable
 from ir_graded.measures.classic.ties import check_word, with_ranks, with_ties
 from ir_graded.measures.params import RANKS, TIES
@@ -386,7 +386,9 @@ class Request:
 
     def reread(self) -> None:
         """Keep the runs in forms that can be read again."""
-        self.runs = {name: run.kept() for name, run in self.runs.items()}
+        for name, run in self.runs.items():
+            with naming_run(name, run, len(self.runs)):
+                self.runs[name] = run.kept()
         for name, run in self.runs.items():
             if ("run", name) not in self.origin.sources:
                 self.origin.add("run", name, run)

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from ir_measures.measures import Measure
 
-from ir_graded.core.segments import Bools, Floats
+from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import InputError, ParameterError, did_you_mean, format_ids
 from ir_graded.io.run_names import find_run
 from ir_graded.io.sources import Source, named_runs
 from ir_graded.matching.match import MatchedRun
 from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
-from ir_graded.meta.differences import Differences, differences
+from ir_graded.meta.differences import Differences, differences, with_equal_rankings
 from ir_graded.meta.matrix import DECIMALS
 from ir_graded.meta.topics import ALL_TOPICS, topics_by_slice
 
@@ -57,7 +57,8 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     intervals have the confidence 1 - 2 alpha, by default 90%. Its ``p`` and ``p_corrected`` are those of a
     loss, also of a run that is better. ``judged`` and ``baseline_judged`` of the result are the mean shares
     of judged documents, as 1 minus the share of ``unjudged``; where they differ by .01 or more, ``notes``
-    names measures that leave unjudged documents out.
+    names measures that leave unjudged documents out. ``unseen`` is NaN where a run ranks the same documents
+    as the baseline on all topics of a slice, down to the cutoff of the measure.
 
     Args:
         measures: as for ``evaluate``; higher scores of each must be better, unlike those of NumRel.
@@ -113,6 +114,8 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     name, named = named_with_baseline(baseline, runs)
     given = {"intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond, "topics": topics}
     request = Request(read, qrels, named, ranks=ranks, duplicates=duplicates, **given)
+    if any(run.is_read_once for run in request.runs.values()):
+        request.reread()  # rankings may be compared after they are scored
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)
 
     def judged_share(matched: MatchedRun) -> tuple[Floats, Bools]:
@@ -146,7 +149,23 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     of_others = np.delete(judged, at, axis=2)
     of_baseline = np.broadcast_to(judged[:, :, [at]], of_others.shape)
     found = replace(found, judged=of_others.reshape(-1), baseline_judged=of_baseline.reshape(-1))
+    found = with_equal_rankings(found, _equal_rankings(found, request, read, parts))
     return replace(found, notes=(*found.notes, *_notes_on_judged(found, read, depths.tolist())))
+
+
+def _equal_rankings(
+    found: Differences, request: Request, measures: list[Measure], parts: Mapping[str, Ints]
+) -> Bools:
+    """Return in which comparisons with an unseen loss the run ranks the documents of the baseline."""
+    from ir_graded.matching.tables import unequal_topics
+
+    cutoff = {str(measure): measure.params.get("cutoff") or np.inf for measure in measures}
+    equal = np.isnan(found.unseen)
+    for at in np.flatnonzero(~equal).tolist():
+        one, other = (request.runs[str(name)].table() for name in (found.run[at], found.baseline[at]))
+        unequal = unequal_topics(request.judgments, one, other, cutoff[found.measure[at]])
+        equal[at] = not np.isin(parts[found.slice[at]], unequal).any()
+    return equal
 
 
 def check_higher_is_better(measures: list[Measure]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def match_runs(
     judged_only &= all(run.is_regular_file for run in files)
     with _reading(prepared, [run.given for run in files], lowest, judged_only=judged_only) as pieces:
         for name, given in runs.items():
-            try:
+            with naming_run(name, given, len(runs)):
                 level = -np.inf if given.is_read_once else lowest
                 if whole or given.content != "file":
                     run = given.kept(whole=True)
@@ -120,11 +120,18 @@ def match_runs(
                     _check_shared_topics(prepared, name, run)
                 result = work(MatchedRun(name, run, judged, level))
                 del run, judged  # the next run may need as much memory
-            except InputError as error:
-                if len(runs) == 1 or given.path is not None:
-                    raise
-                raise of_run(name, error) from error
             yield result
+
+
+@contextmanager
+def naming_run(name: str, run: Source, runs: int) -> Iterator[None]:
+    """Name the run in an InputError, if it is one of several and no path names it."""
+    try:
+        yield
+    except InputError as error:
+        if runs == 1 or run.path is not None:
+            raise
+        raise of_run(name, error) from error
 
 
 def _match_file(
@@ -180,9 +187,5 @@ def rows_by_name(name: str, run: Source) -> RunRows:
     """Return the documents of a run; errors name the run if no file does."""
     from .tables import rows_of_run
 
-    try:
+    with naming_run(name, run, 2):  # functions of rankings name also the only run
         return rows_of_run(run.table())
-    except InputError as error:
-        if run.path is not None:
-            raise
-        raise of_run(name, error) from error

@@ -145,6 +145,17 @@ def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints
     return topic, table.doc_id, ranks.rank
 
 
+def unequal_topics(judgments: Judgments, one: Table, other: Table, depth: float) -> Ints:
+    """Return the topics of the qrels in which two runs have another document at a rank down to a depth."""
+    ranked = []
+    for table in (one, other):
+        topic, doc_id, rank = rank_rows(judgments, table)
+        rows = pl.DataFrame({"topic": topic, "rank": rank, "doc_id": doc_id.cast(pl.String)})
+        ranked.append(rows.filter(pl.col("rank") <= depth))
+    alone = pl.concat(ranked).group_by("topic", "rank", "doc_id").len().filter(pl.col("len") == 1)
+    return alone["topic"].unique().to_numpy()
+
+
 @light_dataclass(frozen=True, eq=False)
 class RunRows:
     """All documents of a run, in any order.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,11 +18,21 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError, short_repr
 
 from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
-from .matrix import DECIMALS, all_matrices, arithmetic, check_direction, pairs_of
-from .max_t import Comparisons, Statistics, Tail, count, enumerates, mean_and_error, studentised, trimmed
+from .matrix import DECIMALS, all_matrices, arithmetic, check_direction, pairs_of, ranges_of
+from .max_t import (
+    FEWEST_DIFFERENT,
+    Comparisons,
+    Statistics,
+    Tail,
+    count,
+    enumerates,
+    mean_and_error,
+    studentised,
+    trimmed,
+)
 from .options import Seed, generator, statistic
 from .paired_tests import CORRECTIONS, TESTS_OF_DIFFERENCES as TESTS
-from .replicates import TooFewTopicsWarning, one_blas_thread
+from .replicates import TOLERANCE, TooFewTopicsWarning, one_blas_thread
 from .sample_size import detectable_deviations, noncentralities
 from .topics import ALL_TOPICS, Sample, means_over_topics
 
@@ -37,6 +47,10 @@ _OF_TESTS = ("worse", "better", "equivalent", "not worse", "inconclusive")
 #: Verdicts that fail a gate, most severe first.
 FAILING = (BELOW_MINIMUM[0], "worse", BELOW_MINIMUM[1])
 VERDICTS = (*FAILING, *_OF_TESTS[1:], AT_LEAST, NO_MINIMUM)
+#: Verdicts that show that a run does not lose more than the tolerance.
+PASSING = _OF_TESTS[1:4]
+#: With fewer effective topics or clusters there is no verdict of a test.
+_FEWEST_EFFECTIVE = 3
 
 
 def p_text(p: float) -> str:
@@ -97,6 +111,9 @@ class Differences(Result):
         exact: whether the p-values count all sign patterns instead of random ones.
         untestable: slices with too few topics for any corrected p-value below alpha.
         minimum: lowest mean that passes; NaN without one, and on slices.
+        unseen: largest loss if failures were too rare to be among the topics, where fewer than 8 topics (or
+            clusters) differ; NaN elsewhere, where the range of the measure is not known, and where
+            ``compare_runs`` finds equal rankings.
         notes: sentences on what limits the comparison.
     """
 
@@ -129,13 +146,14 @@ class Differences(Result):
     exact: bool
     untestable: tuple[str, ...]
     minimum: Floats
+    unseen: Floats
     notes: tuple[str, ...] = ()
 
     COLUMNS: ClassVar = (
         *("slice", "topics", "judged", "baseline_judged", "effective_topics", "measure", "run", "baseline"),
         *("mean", "baseline_mean", "difference", "low", "high", "low_all", "high_all"),
         *("p", "p_corrected", "significant", "verdict", "dz", "dz_low", "dz_high", "wins", "ties", "losses"),
-        *("minimum_detectable", "minimum"),
+        *("minimum_detectable", "minimum", "unseen"),
     )
     _SHOWN: ClassVar = (
         "measure",
@@ -158,6 +176,12 @@ class Differences(Result):
     def passed(self) -> bool:
         """Whether no run is worse by any measure on any slice, and no mean is below a minimum."""
         return not {*self.verdict} & {*FAILING}
+
+    @property
+    def unseen_exceeds(self) -> Bools:
+        """Whether a run passes although failures that no topic shows could exceed the tolerance, if any."""
+        passing = np.isin(self.verdict, PASSING)
+        return np.asarray(passing & (self.tolerance > 0) & (self.unseen > self.tolerance))
 
     @cached_property
     def low(self) -> Floats:
@@ -284,6 +308,12 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     worse* (one shows that the loss is not larger), *inconclusive*. A mean below its minimum on all topics is
     *below minimum*, or *worse and below minimum*, without any test.
 
+    Where fewer than 8 topics differ, *equivalent* and *not worse* rest on topics that say nothing about rare
+    failures. Of n effective topics, none fails with probability alpha if a share ``q = 1 - alpha^(1 / n)`` of
+    all fails; ``unseen = q (mean of the baseline - lowest score) + max(0, loss)``. The verdict stays, and a
+    note says where ``unseen`` exceeds the tolerance. With fewer than 3 effective topics, the verdict is
+    *inconclusive*.
+
     With ``clusters``, z and w above are of clusters instead of topics: the weighted mean of the differences
     of the topics of a cluster, and the sum of their weights.
 
@@ -379,7 +409,10 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         )
     difference, se, effective = _student(given)
     verdict = answers.verdicts(alternative, difference, np.all(given.z == 0, axis=1), alpha, tolerance)
-    verdict = np.where(nothing, "inconclusive", verdict)
+    verdict = np.where(nothing | (effective < _FEWEST_EFFECTIVE - TOLERANCE), "inconclusive", verdict)
+    lowest, baseline_mean = ranges_of(scores, matrices)[measure, 0], means[part, measure, against]
+    few = (np.count_nonzero(given.z, axis=1) < FEWEST_DIFFERENT) & np.isfinite(lowest)
+    hidden = (1 - alpha ** (1 / effective)) * (baseline_mean - np.where(few, lowest, 0.0))
     below = is_below(means[part, measure, run], floor)
     verdict = np.select([below & (verdict == "worse"), below], BELOW_MINIMUM, verdict)
     inside = np.stack([np.isin(np.arange(of_topic.size), at) for at in parts.values()])[part]
@@ -389,7 +422,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         of_slice = f" on {[*parts][part[at]]!r}" if part[at] else ""
         return pair_text(first.runs[run[at]], first.runs[against[at]]) + of_measure + of_slice
 
-    return Differences(
+    found = Differences(
         slice=_named(parts, part),
         topics=np.count_nonzero(inside, axis=1),
         judged=np.full(len(run), np.nan),
@@ -399,7 +432,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         run=_named(first.runs, run),
         baseline=_named(first.runs, against),
         mean=means[part, measure, run],
-        baseline_mean=means[part, measure, against],
+        baseline_mean=baseline_mean,
         difference=difference,
         se=se,
         p=answers.p,
@@ -419,7 +452,52 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         exact=TESTS[test].signs and enumerates(sample.size, replicates),
         untestable=untestable,
         minimum=floor,
+        unseen=np.where(few, hidden + np.maximum(0.0, -difference), np.nan),
         notes=notes + sample.notes + note_on_trimmed(answers.trimmed, named),
+    )
+    more = (*_note_on_bounds(found, answers.above, named), *_note_on_unseen(found))
+    return replace(found, notes=found.notes + more)
+
+
+def with_equal_rankings(found: Differences, equal: Bools) -> Differences:
+    """Return a comparison without unseen failures where rankings are equal."""
+    kept = [note for note in found.notes if note not in _note_on_unseen(found)]
+    found = replace(found, unseen=np.where(equal, np.nan, found.unseen))
+    return replace(found, notes=(*kept, *_note_on_unseen(found)))
+
+
+def _note_on_unseen(found: Differences) -> tuple[str, ...]:
+    """Return a sentence on the largest unseen loss of a run that passes, if it exceeds the tolerance."""
+    exceeds = found.unseen_exceeds
+    if not exceeds.any():
+        return ()
+    at = int(np.argmax(np.where(exceeds, found.unseen, -np.inf)))
+    share = 1 - found.alpha ** (1 / found.effective_topics[at])
+    left = found.tolerance - max(0.0, -found.difference[at])
+    of_share = left * share / (found.unseen[at] - found.tolerance + left) if left > 0 else 0.0
+    enough = math.ceil(math.log(found.alpha) / math.log1p(-of_share)) if of_share > 0 else 0
+    where = "" if found.slice[at] == ALL_TOPICS else f" on {found.slice[at]!r}"
+    remedy = f"; {enough:,} topics would show the tolerance" if enough else ""
+    return (
+        f"In {np.count_nonzero(exceeds):,} of {exceeds.size:,} comparisons fewer than {FEWEST_DIFFERENT} "
+        f"topics differ, so rare failures may be unseen: up to {share:.1%} of the queries could fail by "
+        f"{found.measure[at]}{where} with {short_repr(found.run[at])}, a loss of "
+        f"{found.unseen[at]:.4g}{remedy}.",
+    )
+
+
+def _note_on_bounds(found: Differences, above: Floats, named: Callable[[int], str]) -> tuple[str, ...]:
+    """Return a sentence where a run is shown not to lose more than the tolerance, and its interval does."""
+    shown = np.isin(found.verdict, ("equivalent", "not worse")) & (above < found.alpha)
+    places = np.flatnonzero(shown & ((found.low + found.tolerance).round(DECIMALS) < 0)).tolist()
+    if not places:
+        return ()
+    at = places[0]
+    more = f" (and {len(places) - 1:,} more)" if len(places) > 1 else ""
+    return (
+        f"{named(at)}{more}: the {TESTS[found.test].name} test excludes a loss of more than "
+        f"{found.tolerance:g} (p = {above[at]:.3g}), although Student's interval ends at "
+        f"{found.low[at]:.4g}.",
     )
 
 
