@@ -36,6 +36,9 @@ _X_LABEL_LENGTH = 34
 _Y_LABEL_LENGTH = 26
 _RUN_HEIGHT = 0.15
 _SMALL_FONT = 5.0  # points
+_BAR_SHIFT = 0.09  # of the distance of two releases
+_WORSE = "worse than the first or the best before"
+_CROSS: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "black", "markersize": 4.5, "zorder": 5}
 _MARGIN = 0.55  # inches, for the axis below
 
 
@@ -189,7 +192,7 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     Raises:
         InputError: the measure is not among those of the result.
     """
-    rows = found.to_frame()
+    rows = found.to_frame().assign(worse=found.worse)
     wanted = rows["measure"].iloc[0] if measure is None else str(measure)
     if wanted not in {*rows["measure"]}:
         raise InputError(f"there are no means by {wanted}, only by {', '.join(rows['measure'].unique())}")
@@ -201,14 +204,27 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     )
     runs = [*dict.fromkeys([*last["run"], *rows["run"]])]
     labels = _names(runs[:_MAX_LINES])
-    with style.canvas(ax, [*labels, "not comparable"]) as axes:
+    interval = f"change from the first: {100 * (1 - found.alpha):g}% interval"
+    with style.canvas(ax, [*labels, interval, _WORSE, "not comparable"]) as axes:
         starts = rows.assign(at=rows["release"].map(releases.index)).groupby("part")["at"].min().iloc[1:]
         for number, (run, label) in enumerate(zip(runs, labels, strict=False)):
             for of_part, part in rows[rows["run"] == run].groupby("part"):
                 first = of_part == rows.loc[rows["run"] == run, "part"].iloc[0]
                 places = np.full(len(releases), np.nan)
-                places[[releases.index(one) for one in part["release"]]] = part["mean"]
-                axes.plot(places, label=label if first else None, **style.line_style(number))
+                at, mean = part["release"].map(releases.index), part["mean"]
+                places[at] = mean
+                line = style.line_style(number)
+                axes.plot(places, label=label if first else None, **line)
+                # The bars of several runs are side by side.
+                at = at + _BAR_SHIFT * (number - (len(labels) - 1) / 2)
+                ends = [mean - part["change_first"] + part[end] for end in ("low_first", "high_first")]
+                bar = interval if first and number == len(labels) - 1 else ""
+                axes.vlines(at, *ends, color=line["color"], linewidth=1.0, alpha=0.45, label=bar)
+                if len(runs) == 1:
+                    axes.hlines(mean.iloc[0], at.iloc[0], at.iloc[-1], color="0.6", linewidth=0.6, zorder=1)
+        worse = rows[rows["worse"] & rows["run"].isin(runs[:_MAX_LINES])]
+        if len(worse):
+            axes.plot(worse["release"].map(releases.index), worse["mean"], label=_WORSE, **_CROSS)
         for number, start in enumerate(starts):
             axes.axvline(start - 0.5, label=None if number else "not comparable", **style.REFERENCE_LINE)
         step = -(-len(releases) // _MAX_NAMED_RELEASES)
