@@ -214,6 +214,80 @@ def gate(topics, loss, repetitions, seed=0):
     return {verdict: count / repetitions for verdict, count in counts.items()}
 
 
+@cache
+def similar(run, number=21):
+    """Scores of a run of round 5 and those most like it, as of changes to a system, shape ``(topics, runs)``.
+
+    The means are equal. The scale is such that differences of two runs have a standard deviation of 1.
+    """
+    scores = round_5("nDCG@10")
+    nearest = np.argsort((scores - scores[:, [run]]).std(axis=0), kind="stable")[:number]
+    centred = scores[:, nearest] - scores[:, nearest].mean(axis=0)
+    first, second = np.triu_indices(number, 1)
+    return centred / np.sqrt(((centred[:, first] - centred[:, second]) ** 2).mean())
+
+
+def alarms(losses, deviation, topics, alpha, tolerance, repetitions, counted=slice(None)):
+    """Return how often any of the counted commits is called worse.
+
+    The gate compares each with the previous one and with the release before the first one. A history of the
+    releases so far is looked at after each commit.
+
+    Args:
+        losses: loss of each commit from the previous one.
+        deviation: standard deviation of the differences of two commits over the topics.
+        topics: number of topics.
+        alpha: significance level.
+        tolerance: that of the gates.
+        repetitions: number of repetitions.
+        counted: commits that are counted.
+    """
+    rng, counts = np.random.default_rng(0), np.zeros(3)
+    options = {"alternative": "less", "correction": "none", "tolerance": tolerance, "n_resamples": B}
+    lost, releases = np.cumsum([0, *losses]), range(1 + len(losses))
+    for repetition in range(repetitions):
+        population = similar(int(rng.integers(round_5("nDCG@10").shape[1])))
+        some = rng.choice(population.shape[1], len(releases), replace=False)
+        drawn = deviation * population[rng.integers(0, len(population), topics)][:, some] - lost
+        for at, z in enumerate((np.diff(drawn), drawn[:, 1:] - drawn[:, :1])):
+            runs = {"nDCG@10": np.hstack([0 * z[:, :1], z]) + 5}
+            found = meta.differences(runs, 0, alpha=alpha, rng=repetition, **options)
+            counts[at] += "worse" in found.verdict[counted]
+        scores = {at: {"nDCG@10": drawn[:, [at]]} for at in releases}
+        counts[2] += any(
+            meta.history({at: scores[at] for at in range(last + 1)}, alpha=alpha).worse[-1]
+            for last in releases[1:][counted]
+        )
+    return counts / repetitions
+
+
+LAST = slice(-1, None)
+#: Loss of each commit, standard deviation of differences, topics, alpha, tolerance and counted commits.
+SITUATIONS = {
+    "ten commits lose .01 each": [(10 * (0.01,), 0.06, topics, 0.05, 0.02) for topics in (50, 200)],
+    "twenty equal commits": [(20 * (0,), 0.12, 50, alpha, 0) for alpha in (0.05, 0.01)],
+    "the last of twenty commits loses .05": [
+        ((*19 * (0,), 0.05), 0.12, 50, alpha, 0, LAST) for alpha in (0.05, 0.01)
+    ],
+    "one commit loses .01": [((0.01,), 0.12, 50, 0.05, 0.02)],
+    "one commit loses .02": [((0.02,), 0.12, 50, 0.05, 0.02)],
+}
+
+
+def table_of_alarms(repetitions):
+    columns = ["deviation", "topics", "alpha", "tolerance"]
+    rows = [["commits", *columns, "previous commit", "fixed release", "history"]]
+    for name, situations in SITUATIONS.items():
+        for losses, *settings in situations:
+            shares = alarms(losses, *settings[:4], repetitions, *settings[4:])
+            shown = [f"{share:.2f}" for share in shares]
+            if len(losses) == 1:
+                # The only release before is the first and the best one.
+                shown[-1] = ""
+            rows.append([name, *settings[:4], *shown])
+    return rows
+
+
 def table_of_errors(repetitions):
     rows = [
         ["scores", "test", "correction", *(f"{n} topics" for n in TOPICS), *(f"power, {n}" for n in TOPICS)]
@@ -260,6 +334,7 @@ TABLES = {
     "interval_coverage": table_of_coverage,
     "gate_decisions": table_of_decisions,
     "all_pairs": table_of_pairs,
+    "alarms": table_of_alarms,
 }
 
 

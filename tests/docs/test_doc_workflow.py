@@ -37,7 +37,7 @@ RUNS = {
 def folder(tmp_path):
     """A repository with the files of the workflow, and a folder with stubs that record their arguments."""
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(TOPICS)))
-    (tmp_path / "baseline.run").write_text(RUNS["equal"])
+    (tmp_path / "release.run").write_text(RUNS["equal"])
     (tmp_path / "bin").mkdir()
     for name in ("pip", "gh"):
         stub = tmp_path / "bin" / name
