@@ -73,13 +73,13 @@ def run_steps(folder, candidate):
 @pytest.mark.parametrize(
     ("candidate", "code", "headline"),
     [
-        ("equal", 0, "**Equivalent**: 2 comparisons with main: 2 equivalent "),
-        ("better", 0, "**Better**: 2 comparisons with main: 2 better "),
-        ("worse", 1, "**Worse**: 2 comparisons with main: 2 worse "),
+        ("equal", 0, "**Equivalent**: 2 comparisons with release: 2 equivalent "),
+        ("better", 0, "**Better**: 2 comparisons with release: 2 better "),
+        ("worse", 1, "**Worse**: 2 comparisons with release: 2 worse "),
         (
             "empty",
             1,
-            "**Worse and below minimum**: 2 comparisons with main: 1 worse and below minimum, 1 worse ",
+            "**Worse and below minimum**: 2 comparisons with release: 1 worse and below minimum, 1 worse ",
         ),
         ("broken", 2, ""),
     ],
