@@ -568,6 +568,7 @@ def _followed(
         alone: whether each release has one run, whose name does not matter.
         alpha: significance level.
     """
+    special = extra("scipy.special")
     rows: list[dict[str, Any]] = []
     # Number and row of each earlier release and its scores, by part, measure and run.
     runs: dict[Any, list[tuple[int, dict[str, Any], Floats]]] = defaultdict(list)
@@ -581,31 +582,25 @@ def _followed(
             row |= {"topics": np.count_nonzero(release.weights), "part": part}
             if before := runs[part, measure, alone or run]:
                 z = (scores - np.stack([old for _, _, old in before])).round(DECIMALS)
-                change, low, high, p_values = _against(z, release.weights, alpha)
                 # The earliest of equally good ones.
                 best = int(np.argmax([old["mean"] for _, old, _ in before]))
-                if before[-1][0] == number - 1:
-                    row["change"] = change[-1]
-                for name, at in (("first", 0), ("best", best)):
-                    row |= {f"change_{name}": change[at], f"low_{name}": low[at], f"high_{name}": high[at]}
-                    places.append((row, f"p_{name}", len(p[measure]) + at))
                 row["best"] = before[best][1]["release"]
-                p[measure] += p_values.tolist()
+                means, se, effective = mean_and_error(z, release.weights)
+                width = -special.stdtrit(effective - 1, alpha / 2) * se
+                for name, at in (("first", 0), ("best", best)):
+                    change = float(means_over_topics(z[at], release.weights))
+                    ends = {f"low_{name}": change - width[at], f"high_{name}": change + width[at]}
+                    row |= {f"change_{name}": change} | ends
+                    places.append((row, f"p_{name}", len(p[measure]) + at))
+                if before[-1][0] == number - 1:
+                    row["change"] = float(means_over_topics(z[-1], release.weights))
+                p[measure] += (2 * special.stdtr(effective - 1, -np.abs(studentised(means, se)))).tolist()
             before.append((number, row, scores))
             rows.append(row)
     corrected = {measure: holm(np.array(of_pairs)) for measure, of_pairs in p.items()}
     for row, name, place in places:
         row[name] = corrected[row["measure"]][place]
     return rows
-
-
-def _against(z: Floats, weights: Floats, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return means of differences, the ends of Student's intervals, and the p-values of his paired test."""
-    special = extra("scipy.special")
-    mean, (_, se, effective) = means_over_topics(z, weights), mean_and_error(z, weights)
-    width = -special.stdtrit(effective - 1, alpha / 2) * se
-    p = 2 * special.stdtr(effective - 1, -np.abs(studentised(mean, se)))
-    return mean, mean - width, mean + width, p
 
 
 @dataclass(frozen=True)
