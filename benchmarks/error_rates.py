@@ -339,6 +339,174 @@ def table_of_weights(repetitions):
     return rows
 
 
+@cache
+def similar(run, number=21):
+    """Scores of a run of round 5 and those most like it, as of changes to a system, shape ``(topics, runs)``.
+
+    The means are equal. The scale is such that differences of two runs have a standard deviation of 1.
+    """
+    scores = round_5("nDCG@10")
+    nearest = np.argsort((scores - scores[:, [run]]).std(axis=0), kind="stable")[:number]
+    centred = scores[:, nearest] - scores[:, nearest].mean(axis=0)
+    first, second = np.triu_indices(number, 1)
+    return centred / np.sqrt(((centred[:, first] - centred[:, second]) ** 2).mean())
+
+
+def alarms(losses, deviation, topics, alpha, tolerance, repetitions, counted=slice(None)):
+    """Return how often any of the counted commits is called worse.
+
+    The gate compares each with the previous one and with the release before the first one. A history of the
+    releases so far is looked at after each commit.
+
+    Args:
+        losses: loss of each commit from the previous one.
+        deviation: standard deviation of the differences of two commits over the topics.
+        topics: number of topics.
+        alpha: significance level.
+        tolerance: that of the gates.
+        repetitions: number of repetitions.
+        counted: commits that are counted.
+    """
+    rng, counts = np.random.default_rng(0), np.zeros(3)
+    options = {"alternative": "less", "correction": "none", "tolerance": tolerance, "n_resamples": B}
+    lost, releases = np.cumsum([0, *losses]), range(1 + len(losses))
+    for repetition in range(repetitions):
+        population = similar(int(rng.integers(round_5("nDCG@10").shape[1])))
+        some = rng.choice(population.shape[1], len(releases), replace=False)
+        drawn = deviation * population[rng.integers(0, len(population), topics)][:, some] - lost
+        for at, z in enumerate((np.diff(drawn), drawn[:, 1:] - drawn[:, :1])):
+            runs = {"nDCG@10": np.hstack([0 * z[:, :1], z]) + 5}
+            found = meta.differences(runs, 0, alpha=alpha, rng=repetition, **options)
+            counts[at] += "worse" in found.verdict[counted]
+        scores = {at: {"nDCG@10": drawn[:, [at]]} for at in releases}
+        counts[2] += any(
+            meta.history({at: scores[at] for at in range(last + 1)}, alpha=alpha).worse[-1]
+            for last in releases[1:][counted]
+        )
+    return counts / repetitions
+
+
+LAST = slice(-1, None)
+#: Loss of each commit, standard deviation of differences, topics, alpha, tolerance and counted commits.
+SITUATIONS = {
+    "ten commits lose .01 each": [(10 * (0.01,), 0.06, topics, 0.05, 0.02) for topics in (50, 200)],
+    "twenty equal commits": [(20 * (0,), 0.12, 50, alpha, 0) for alpha in (0.05, 0.01)],
+    "the last of twenty commits loses .05": [
+        ((*19 * (0,), 0.05), 0.12, 50, alpha, 0, LAST) for alpha in (0.05, 0.01)
+    ],
+    "one commit loses .01": [((0.01,), 0.12, 50, 0.05, 0.02)],
+    "one commit loses .02": [((0.02,), 0.12, 50, 0.05, 0.02)],
+}
+
+
+def table_of_alarms(repetitions):
+    columns = ["deviation", "topics", "alpha", "tolerance"]
+    rows = [["commits", *columns, "previous commit", "fixed release", "history"]]
+    for name, situations in SITUATIONS.items():
+        for losses, *settings in situations:
+            shares = alarms(losses, *settings[:4], repetitions, *settings[4:])
+            shown = [f"{share:.2f}" for share in shares]
+            if len(losses) == 1:
+                # The only release before is the first and the best one.
+                shown[-1] = ""
+            rows.append([name, *settings[:4], *shown])
+    return rows
+
+
+def best_of(measure, runs, topics, repetitions):
+    """Return by how much the mean of the best of some runs exceeds its true mean.
+
+    The figure is given for all samples of topics, for those where other runs are tied with it for first, of
+    which ``ranks`` has a note, and for the others; then the share of the noted ones.
+    """
+    scores, rng = round_5(measure), np.random.default_rng(0)
+    excess, noted = np.empty(repetitions), np.empty(repetitions, dtype=bool)
+    for repetition in range(repetitions):
+        some = scores[:, rng.choice(scores.shape[1], runs, replace=False)]
+        drawn = some[rng.integers(0, len(some), topics)]
+        found = meta.ranks({measure: drawn}, n_resamples=499, rng=repetition)
+        excess[repetition] = found.mean[0] - some[:, found.run[0]].mean()
+        noted[repetition] = len(found.notes) > 0
+    return (
+        excess.mean(),
+        excess[noted].mean(),
+        excess[~noted].mean() if not noted.all() else None,
+        noted.mean(),
+    )
+
+
+def table_of_best(repetitions):
+    rows = [["measure", "topics", "overstated by", "with a note", "without", "samples with a note"]]
+    for measure in ("RR", "nDCG@10", "AP"):
+        for topics in (20, 50):
+            *means, share = best_of(measure, 19, topics, repetitions)
+            shown = ("" if mean is None else f"{mean:.4f}" for mean in means)
+            rows.append([measure, topics, *shown, f"{share:.2f}"])
+    return rows
+
+
+def prediction(k, spread, repetitions, topics=50):
+    """Return how often the interval for a further collection holds the true effect there.
+
+    True effects of collections are normal with mean 0 and a standard deviation of ``spread`` times the
+    standard error in one collection. Their topics have differences of two real runs of round 5 by nDCG@10,
+    which differ on most topics.
+    """
+    rng, held, runs = np.random.default_rng(0), [], 50
+    population = round_5("nDCG@10")
+    pairs = rng.permutation(np.stack(np.triu_indices(population.shape[1], 1), axis=1))
+    for start in range(0, repetitions, runs):
+        # Each run is a repetition of its own.
+        first, second = pairs[rng.integers(0, len(pairs), runs)].T
+        z = population[:, first] - population[:, second]
+        z = z[:, (z != 0).mean(axis=0) > 0.5]
+        z = (z - z.mean(axis=0)) / z.std(axis=0)
+        effects = spread / np.sqrt(topics) * rng.normal(size=(k + 1, z.shape[1]))
+        scores = {
+            str(at): {"Q": np.hstack([np.zeros((topics, 1)), z[rng.integers(0, len(z), topics)] + effect])}
+            for at, effect in enumerate(effects[:k])
+        }
+        summary = meta.across_collections(scores, 0, n_resamples=99, rng=start).summary
+        held.append((summary["predict_low"] <= effects[k]) & (effects[k] <= summary["predict_high"]))
+    return np.concatenate(held).mean()
+
+
+def table_of_predictions(repetitions):
+    spreads = (0, 1, 3)
+    return [["collections", *(f"spread {spread}" for spread in spreads)]] + [
+        [k, *(f"{prediction(k, spread, 5 * repetitions):.3f}" for spread in spreads)] for k in (3, 5, 10, 20)
+    ]
+
+
+def powered(human, model, labelled, others, repetitions):
+    """Return how often intervals from human and model labels hold the mean of a run, and a difference.
+
+    Human and model scores are by two measures on real topics, which are drawn with replacement.
+    """
+    scores = [
+        np.loadtxt(ROOT / "urbano" / f"web2013_{name}.csv", delimiter=",", skiprows=1)
+        for name in (human, model)
+    ]
+    rng, true, held = np.random.default_rng(0), scores[0].mean(axis=0), [[], []]
+    for _ in range(repetitions):
+        topics, baseline = rng.integers(0, len(scores[0]), labelled + others), int(rng.integers(len(true)))
+        y, f = {"Q": scores[0][topics[:labelled]]}, {"Q": scores[1][topics]}
+        for at, options in enumerate(({}, {"baseline": baseline})):
+            found = meta.prediction_powered(y, f, **options)
+            truth = np.delete(true - true[baseline], baseline) if at else true
+            held[at].append(((found.low <= truth + 1e-12) & (truth - 1e-12 <= found.high)).mean())
+    return [np.mean(shares) for shares in held]
+
+
+def table_of_powered(repetitions):
+    rows = [["human", "model", "labelled", "others", "means", "differences"]]
+    for human, model in (("ap", "ndcg20"), ("ndcg20", "ap")):
+        for labelled, others in ((10, 200), (20, 100), (30, 300), (50, 300)):
+            shares = powered(human, model, labelled, others, repetitions)
+            rows.append([human, model, labelled, others, *(f"{share:.3f}" for share in shares)])
+    return rows
+
+
 def table_of_errors(repetitions):
     rows = [
         ["scores", "test", "correction", *(f"{n} topics" for n in TOPICS), *(f"power, {n}" for n in TOPICS)]
@@ -388,6 +556,10 @@ TABLES = {
     "clusters": table_of_clusters,
     "rare_failures": table_of_failures,
     "weights": table_of_weights,
+    "alarms": table_of_alarms,
+    "best_of": table_of_best,
+    "predictions": table_of_predictions,
+    "powered": table_of_powered,
 }
 
 
@@ -398,6 +570,7 @@ def main():
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     warnings.simplefilter("ignore", ir_graded.CoverageWarning)
+    warnings.filterwarnings("ignore", "only .* topics have human labels")
     for name in given.tables or TABLES:
         rows = TABLES[name](given.repetitions)
         if given.page:

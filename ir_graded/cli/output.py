@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Topic in the rows of aggregates, as in trec_eval.
 ALL_TOPICS = "all"
 #: Columns of p-values.
-P_VALUES = ("p", "p_corrected", "p_loss", "p_loss_corrected", "p_first", "q_p")
+P_VALUES = ("p", "p_corrected", "p_loss", "p_loss_corrected", "p_first", "p_best", "q_p")
 
 
 def show(text: str) -> None:

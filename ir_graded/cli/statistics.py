@@ -12,7 +12,7 @@ import click
 from ir_graded import meta as statistics_of
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.text_tables import FORMATS, TextTable
-from ir_graded.errors import CoverageWarning, InputError, format_ids
+from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, format_ids
 from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.paths import no_pipe
 from ir_graded.meta.matrix import reference_name
@@ -248,9 +248,10 @@ def history(  # one parameter an option
 ) -> None:
     """Follow the means of runs over releases, from the files in FOLDER.
 
-    FOLDER has a JSON file for each release, as `ir_graded evaluate --save` writes it. Changes are differences
-    from the release before, with intervals. Warnings say which releases differ in topics, qrels, options,
-    measures or runs; means are comparable within one part only. The figure shows the first measure.
+    FOLDER has a JSON file for each release, as `ir_graded evaluate --save` writes it. Each release is tested
+    against the first one and against the best one before, and compared with the previous one without a test.
+    Warnings say which releases differ in topics, qrels, options, measures or runs; means are comparable
+    within one part only. The figure shows the first measure.
     """
     sources.check_figure(figure)
     there = sorted(path for path in Path(folder).iterdir() if path.name[0] != ".")
@@ -268,10 +269,28 @@ def history(  # one parameter an option
     found = statistics_of.history(scores, **chosen)
     labels = ["release", "measure", "run"]
     show(frame_text(found.to_frame().set_index(labels), labels, output, places))
+    if FORMATS[output].note:
+        show_note(_losses(found), output)
     if chosen["weights"] is not None:
         show_note(f"Means and changes are weighted by {chosen['weights']}.", output)
     if figure is not None:
         write_whole(check_writable(figure), sources.figure_bytes(found.plot(), Path(figure).suffix[1:]))
+
+
+def _losses(found: statistics_of.History) -> str:
+    """Return sentences on the tests of a history and on the releases that are worse than an earlier one."""
+    several = len({*found.measure}) > 1 or len({*found.run}) > 1
+    labels = [
+        release + (f" ({run} by {measure})" if several else "")
+        for release, measure, run in zip(found.release, found.measure, found.run, strict=True)
+    ]
+    worse = [label for label, is_worse in zip(labels, found.worse.tolist(), strict=True) if is_worse]
+    more = f" and {len(worse) - MOST_IDS} more" if len(worse) > MOST_IDS else ""
+    listed = f"{', '.join(worse[:MOST_IDS])}{more}" if worse else "none"
+    return (
+        f"Worse than the first release or the best one before: {listed} (two-sided paired t tests, Holm's "
+        f"correction over all pairs of releases and runs of a measure, alpha {found.alpha:g})."
+    )
 
 
 def _natural(path: Path) -> list[str | int]:

@@ -39,6 +39,8 @@ from .topics import ALL_TOPICS, Sample, means_over_topics
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ir_graded.plots.style import Axes, Figure
+
 #: Replicates of a test of all pairs of runs.
 _OF_ALL_PAIRS = 10_000
 _FAMILIES = ("measure", "all")
@@ -262,6 +264,15 @@ class Differences(Result):
         found = np.maximum(np.array(deviations)[case.reshape(-1)] * self._sd, self.tolerance + beyond)
         # One topic with nearly all the weight shows no deviation.
         return np.where(self.effective_topics < 2, np.nan, found)  # noqa: PLR2004
+
+    def plot(self, measure: Any = None, slice: str = ALL_TOPICS, ax: Axes | None = None) -> Figure:
+        """Plot the differences by a measure, by default the first, with intervals and verdicts.
+
+        Lines mark 0 and, dashed, the tolerance. Of more than 50 differences the largest are drawn.
+        """
+        from ir_graded.plots.scores import verdicts
+
+        return verdicts(self, measure, slice, ax)
 
     def _printed(self) -> pd.DataFrame:
         several = [*dict.fromkeys(self.slice)] != [ALL_TOPICS]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats, Ints
+from ir_graded.errors import short_repr
 
 from .differences import check_possible, note_on_trimmed, pair_text, student_p
 from .matrix import (
@@ -52,7 +53,7 @@ class Ranks(Result):
         test: name of the test.
         alpha: significance level.
         n_resamples: number of replicates; 0 if none are drawn.
-        notes: sentences on what limits the tests.
+        notes: sentences on what limits the tests, and on the mean of the best run if several are tied.
     """
 
     measure: str
@@ -178,7 +179,7 @@ def ranks(  # noqa: PLR0913  # options, all by keyword
             better[run], worse[run] = (np.count_nonzero(one[found] == run) for one in (behind, ahead))
     means = means_of(matrix)
     order = best_first(means, matrix.runs)
-    return Ranks(
+    ranked = Ranks(
         measure=name,
         run=tuple(matrix.runs[at] for at in order),
         mean=means[order],
@@ -193,6 +194,18 @@ def ranks(  # noqa: PLR0913  # options, all by keyword
         n_resamples=replicates,
         notes=sample.notes
         + note_on_trimmed(left_out, lambda at: pair_text(matrix.runs[first[at]], matrix.runs[second[at]])),
+    )
+    return replace(ranked, notes=ranked.notes + _note_on_winner(ranked))
+
+
+def _note_on_winner(found: Ranks) -> tuple[str, ...]:
+    """Return a sentence if the best run was chosen among several that are tied for first."""
+    tied = np.count_nonzero(found.tied_first)
+    if tied == 1:
+        return ()
+    return (
+        f"{tied} of {len(found.run)} runs are tied for first. The mean of {short_repr(found.run[0])} is the "
+        "highest of them, so it is probably lower on other topics.",
     )
 
 

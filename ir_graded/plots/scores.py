@@ -13,7 +13,7 @@ from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats
 from ir_graded.core.views import Views
-from ir_graded.errors import InputError, ParameterError, short_repr
+from ir_graded.errors import InputError, ParameterError, printable, short_repr
 
 from . import style
 
@@ -31,10 +31,14 @@ _MAX_NAMED_RELEASES = 24
 _PANEL_COLUMNS = 2
 _PANEL_HEIGHT = 0.95  # inches
 _MAX_NAME_LENGTH = 24
+_PAIRED_LENGTH = 10
 #: Length of an axis label on one line, in characters.
 _X_LABEL_LENGTH = 34
 _Y_LABEL_LENGTH = 26
 _RUN_HEIGHT = 0.15
+_BAR_SHIFT = 0.09  # of the distance of two releases
+_WORSE = "worse than the first or the best before"
+_CROSS: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "black", "markersize": 4.5, "zorder": 5}
 _SMALL_FONT = 5.0  # points
 _MARGIN = 0.55  # inches, for the axis below
 
@@ -110,22 +114,108 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
     return style.figure_of(axes)
 
 
+#: Rows that look alike: their label, places, colour and marker.
+_Alike = tuple[str, Sequence[int], str, str]
+
+
 @contextmanager
 def _intervals(
-    ax: Axes | None, names: Sequence[object], value: Floats, low: Floats, high: Floats
+    ax: Axes | None,
+    names: Sequence[object],
+    value: Floats,
+    low: Floats,
+    high: Floats,
+    alike: Sequence[_Alike] = (),
+    labels: Sequence[str] = (),
 ) -> Iterator[Axes]:
-    """Draw a row per name with a point and its interval."""
-    with style.canvas(ax, height=_MARGIN + _RUN_HEIGHT * max(len(names), 4)) as axes:
-        places = np.arange(len(names))
-        axes.hlines(places, low, high, color=_FIRST, linewidth=1.4, alpha=0.55)
-        axes.plot(value, places, "o", color=_FIRST, markersize=3.4)
-        axes.set_yticks(places, _names(names))
+    """Draw a row per name with a point and its interval.
+
+    Args:
+        ax: axes to draw into, or None.
+        names: names of the rows.
+        value: the points.
+        low: lower ends of the intervals.
+        high: upper ends.
+        alike: the groups of rows; by default all are alike.
+        labels: what the caller adds to the legend.
+    """
+    height = _MARGIN + _RUN_HEIGHT * max(len(names), 4)
+    alike = alike or [("", range(len(names)), _FIRST, "o")]
+    with style.canvas(ax, [*(label for label, *_ in alike), *labels], height) as axes:
+        for label, places, colour, marker in alike:
+            at = [*places]
+            axes.hlines(at, low[at], high[at], color=colour, linewidth=1.4, alpha=0.55)
+            points: dict[str, Any] = {"marker": marker, "color": colour, "linestyle": "", "markersize": 3.4}
+            axes.plot(value[at], at, label=label, **points)
+        axes.set_yticks(range(len(names)), _names(names))
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(len(names) - 0.4, -0.6)
         axes.xaxis.grid(visible=True, color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.locator_params(axis="x", nbins=5)
         yield axes
+
+
+#: Colour and marker of each verdict, so that they differ in black and white; in this order in the legend.
+_OF_VERDICT = {
+    "better": (style.COLOURS[0], "^"),
+    "equivalent": (style.COLOURS[2], "s"),
+    "not worse": (style.COLOURS[4], "D"),
+    "inconclusive": ("0.5", "o"),
+    "worse": (style.COLOURS[1], "v"),
+    "below minimum": (style.COLOURS[3], "P"),
+    "worse and below minimum": ("black", "X"),
+}
+
+
+def verdicts(found: Any, measure: Any, part: str, ax: Axes | None = None) -> Figure:
+    """Plot differences of runs from a baseline, or of pairs of runs, with intervals and verdicts.
+
+    The largest difference is on top. Lines mark 0 and, dashed, the tolerance. Of more than 50 differences,
+    those with the largest distance from 0 are drawn.
+
+    Args:
+        found: result of ``ir_graded.meta.differences``.
+        measure: one of its measures; None for the first.
+        part: one of its slices.
+        ax: axes to draw into; by default those of a new figure, which grows with the number of rows.
+
+    Raises:
+        InputError: the measure or slice is not among those of the result.
+    """
+    rows = found.to_frame()
+    for column, wanted in (("measure", measure), ("slice", part)):
+        known = rows[column].unique().tolist()
+        chosen = known[0] if wanted is None else str(wanted)
+        if chosen not in known:
+            raise InputError(f"there is no {column} {chosen!r}, only {', '.join(known)}")
+        rows = rows[rows[column] == chosen]
+    largest = rows["difference"].abs().sort_values(ascending=False, kind="stable").index[:_MAX_RUNS]
+    shown = rows.loc[largest].sort_values("difference", ascending=False, kind="stable")
+    verdict, names = shown["verdict"].to_numpy(), shown["run"].tolist()
+    of = f"difference from {_names(shown['baseline'])[0]}"
+    if shown["baseline"].nunique() > 1:
+        pairs = zip(names, shown["baseline"], strict=True)
+        names = [" - ".join(printable(str(run), _PAIRED_LENGTH) for run in pair) for pair in pairs]
+        of = "difference of two runs"
+    alike = [
+        (name, np.flatnonzero(verdict == name).tolist(), *look)
+        for name, look in _OF_VERDICT.items()
+        if name in verdict
+    ]
+    limit = f"tolerance {found.tolerance:g}" if found.tolerance else ""
+    value, low, high = (shown[name].to_numpy() for name in ("difference", "low", "high"))
+    with _intervals(ax, names, value, low, high, alike, [limit]) as axes:
+        axes.axvline(0, color="0.4", linewidth=0.8, zorder=1)
+        for side in (-1, 1) if found.tolerance else ():
+            axes.axvline(side * found.tolerance, label=limit if side < 0 else "", **style.REFERENCE_LINE)
+        confidence = 1 - found.alpha * (1 if found.alternative == "two-sided" else 2)
+        [printed] = _names(rows["measure"].iloc[:1])
+        interval = _wrap_label(f"{printed},", f"{100 * confidence:g}% interval", _X_LABEL_LENGTH)
+        axes.set_xlabel(f"{interval}\n{of}")
+        if len(shown) < len(rows):
+            axes.set_ylabel(f"the largest {len(shown)} of {len(rows):,} differences")
+    return style.figure_of(axes)
 
 
 def rank_intervals(ranks: Any, ax: Axes | None = None) -> Figure:
@@ -179,7 +269,10 @@ def forest(found: Any, measure: Any = None, run: Any = None, ax: Axes | None = N
 def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     """Plot means over releases: a line a run, which ends where releases are not comparable.
 
-    Of more than six runs, those with the best means in the last release are drawn.
+    Bars are intervals of the change from the first release of a part, around the mean: those that exclude the
+    mean of this release differ from it, by a single test. Crosses mark releases that are significantly worse
+    than the first or the best one before. Of more than six runs, those with the best means in the last
+    release are drawn.
 
     Args:
         found: result of ``ir_graded.meta.history``.
@@ -189,7 +282,7 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     Raises:
         InputError: the measure is not among those of the result.
     """
-    rows = found.to_frame()
+    rows = found.to_frame().assign(worse=found.worse)
     wanted = rows["measure"].iloc[0] if measure is None else str(measure)
     if wanted not in {*rows["measure"]}:
         raise InputError(f"there are no means by {wanted}, only by {', '.join(rows['measure'].unique())}")
@@ -201,14 +294,27 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     )
     runs = [*dict.fromkeys([*last["run"], *rows["run"]])]
     labels = _names(runs[:_MAX_LINES])
-    with style.canvas(ax, [*labels, "not comparable"]) as axes:
+    interval = f"change from the first: {100 * (1 - found.alpha):g}% interval"
+    with style.canvas(ax, [*labels, interval, _WORSE, "not comparable"]) as axes:
         starts = rows.assign(at=rows["release"].map(releases.index)).groupby("part")["at"].min().iloc[1:]
         for number, (run, label) in enumerate(zip(runs, labels, strict=False)):
             for of_part, part in rows[rows["run"] == run].groupby("part"):
                 first = of_part == rows.loc[rows["run"] == run, "part"].iloc[0]
                 places = np.full(len(releases), np.nan)
-                places[[releases.index(one) for one in part["release"]]] = part["mean"]
-                axes.plot(places, label=label if first else None, **style.line_style(number))
+                at, mean = part["release"].map(releases.index), part["mean"]
+                places[at] = mean
+                line = style.line_style(number)
+                axes.plot(places, label=label if first else None, **line)
+                # The bars of several runs are side by side.
+                at = at + _BAR_SHIFT * (number - (len(labels) - 1) / 2)
+                ends = [mean - part["change_first"] + part[end] for end in ("low_first", "high_first")]
+                bar = interval if first and number == len(labels) - 1 else ""
+                axes.vlines(at, *ends, color=line["color"], linewidth=1.0, alpha=0.45, label=bar)
+                if len(runs) == 1:
+                    axes.hlines(mean.iloc[0], at.iloc[0], at.iloc[-1], color="0.6", linewidth=0.6, zorder=1)
+        worse = rows[rows["worse"] & rows["run"].isin(runs[:_MAX_LINES])]
+        if len(worse):
+            axes.plot(worse["release"].map(releases.index), worse["mean"], label=_WORSE, **_CROSS)
         for number, start in enumerate(starts):
             axes.axvline(start - 0.5, label=None if number else "not comparable", **style.REFERENCE_LINE)
         step = -(-len(releases) // _MAX_NAMED_RELEASES)

@@ -37,7 +37,7 @@ RUNS = {
 def folder(tmp_path):
     """A repository with the files of the workflow, and a folder with stubs that record their arguments."""
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 hit 1\n" for topic in range(TOPICS)))
-    (tmp_path / "baseline.run").write_text(RUNS["equal"])
+    (tmp_path / "release.run").write_text(RUNS["equal"])
     (tmp_path / "bin").mkdir()
     for name in ("pip", "gh"):
         stub = tmp_path / "bin" / name
@@ -73,13 +73,13 @@ def run_steps(folder, candidate):
 @pytest.mark.parametrize(
     ("candidate", "code", "headline"),
     [
-        ("equal", 0, "**Equivalent**: 2 comparisons with main: 2 equivalent "),
-        ("better", 0, "**Better**: 2 comparisons with main: 2 better "),
-        ("worse", 1, "**Worse**: 2 comparisons with main: 2 worse "),
+        ("equal", 0, "**Equivalent**: 2 comparisons with release: 2 equivalent "),
+        ("better", 0, "**Better**: 2 comparisons with release: 2 better "),
+        ("worse", 1, "**Worse**: 2 comparisons with release: 2 worse "),
         (
             "empty",
             1,
-            "**Worse and below minimum**: 2 comparisons with main: 1 worse and below minimum, 1 worse ",
+            "**Worse and below minimum**: 2 comparisons with release: 1 worse and below minimum, 1 worse ",
         ),
         ("broken", 2, ""),
     ],

@@ -89,3 +89,40 @@ def test_gate_decides_as_often_as_specified():
     # A run that loses exactly the tolerance passes with probability alpha.
     assert error_rates.gate(100, 0.02, 500)["passes"] == pytest.approx(0.05, abs=margin(0.05, 500))
     assert error_rates.gate(200, 0, 300)["passes"] == pytest.approx(0.39, abs=margin(0.39, 300))
+
+
+@needs_shared_data
+@pytest.mark.filterwarnings("ignore:.*it is not known if the qrels differ")
+def test_small_losses_are_found_against_a_fixed_release_and_by_a_history():
+    previous, fixed, history = error_rates.alarms(10 * (0.01,), 0.06, 200, 0.05, 0.02, 25)
+    assert previous == pytest.approx(0.11, abs=margin(0.11, 25))
+    assert (fixed, history) == (1, 1)
+
+
+@needs_shared_data
+@pytest.mark.filterwarnings("ignore:.*it is not known if the qrels differ")
+def test_a_history_of_equal_commits_has_few_false_alarms():
+    previous, _, history = error_rates.alarms(20 * (0,), 0.12, 50, 0.05, 0, 40)
+    assert previous == pytest.approx(0.56, abs=margin(0.56, 40))
+    assert history == pytest.approx(0.08, abs=margin(0.08, 40))
+
+
+@needs_shared_data
+def test_the_mean_of_the_best_run_is_too_high():
+    for measure, excess, error in (("RR", 0.024, 0.0018), ("AP", 0.0046, 0.0025)):
+        assert error_rates.best_of(measure, 19, 20, 150)[0] == pytest.approx(excess, abs=3 * error)
+
+
+@needs_shared_data
+@pytest.mark.filterwarnings("ignore:3 collections are too few")
+@pytest.mark.parametrize(("k", "share"), [(3, 0.924), (10, 0.944)])
+def test_intervals_hold_the_effect_of_a_further_collection_as_often_as_documented(k, share):
+    assert error_rates.prediction(k, 3, 500) == pytest.approx(share, abs=margin(share, 500))
+
+
+@needs_shared_data
+@pytest.mark.filterwarnings("ignore:only 10 topics have human labels")
+def test_intervals_from_model_labels_hold_means_as_often_as_documented():
+    means, differences = error_rates.powered("ap", "ndcg20", 10, 200, 200)
+    assert means == pytest.approx(0.90, abs=0.03)
+    assert differences == pytest.approx(0.928, abs=0.03)

@@ -1,5 +1,6 @@
 """``meta.history`` and ``ir_graded history``: means over releases, and what is not comparable."""
 
+import itertools
 import json
 import math
 import os
@@ -43,26 +44,50 @@ def noted(given):
     return found
 
 
+@pytest.mark.filterwarnings("ignore:.*it is not known if the qrels differ")
 @pytest.mark.parametrize("alpha", [0.05, 0.2])
-def test_changes_and_their_intervals_are_those_of_paired_scores(alpha):
-    scores = [scores_of(release) for release in range(3)]
-    found = quiet(dict(zip("abc", scores, strict=True)), alpha=alpha)
-    frame = found.to_frame()
-    assert frame["release"].tolist() == ["a", "a", "b", "b", "c", "c"]
-    assert frame["measure"].tolist() == ["Q", "RR"] * 3
-    assert frame["part"].tolist() == [1] * 6
-    for row in frame.to_dict("records"):
-        at = "abc".index(row["release"])
-        now = scores[at].matrix(row["measure"])["bm25"].tolist()
-        assert row["mean"] == pytest.approx(statistics.fmean(now), abs=1e-12)
-        if at == 0:
-            assert np.isnan([row["change"], row["low"], row["high"]]).all()
+def test_each_release_is_tested_against_the_first_and_the_best_one_before(alpha):
+    rng = np.random.default_rng(1)
+    values = {
+        name: rng.normal(0.5 + up, 0.1, (8, 2)) for name, up in zip("abcd", (0, 0.2, 0, 0.1), strict=True)
+    }
+    found = history({name: {"Q": pd.DataFrame(one)} for name, one in values.items()}, alpha=alpha)
+    of_pairs = {}
+    for run in range(2):
+        for one, other in itertools.combinations("abcd", 2):
+            z = (values[other] - values[one])[:, run].tolist()
+            mean, se = statistics.fmean(z), statistics.stdev(z) / math.sqrt(len(z))
+            half = student.ppf(1 - alpha / 2, len(z) - 1) * se
+            of_pairs[run, one, other] = [
+                mean,
+                mean - half,
+                mean + half,
+                2 * student.sf(abs(mean / se), len(z) - 1),
+            ]
+    # Holm's correction.
+    largest = 0.0
+    for at, pair in enumerate(sorted(of_pairs, key=lambda pair: of_pairs[pair][3])):
+        largest = max(largest, (len(of_pairs) - at) * of_pairs[pair][3])
+        of_pairs[pair][3] = min(1.0, largest)
+    before = {"b": ("a", "a", "a"), "c": ("b", "a", "b"), "d": ("c", "a", "b")}
+    worse = []
+    for row in found.to_frame().to_dict("records"):
+        run, release = row["run"], row["release"]
+        assert row["mean"] == pytest.approx(statistics.fmean(values[release][:, run].tolist()), abs=1e-12)
+        if release == "a":
+            assert row["best"] == ""
+            assert np.isnan([row[name] for name in found.COLUMNS if name.endswith(("first", "_best"))]).all()
+            worse.append(False)
             continue
-        before = scores[at - 1].matrix(row["measure"])["bm25"].tolist()
-        z = [x - y for x, y in zip(now, before, strict=True)]
-        half = student.ppf(1 - alpha / 2, len(z) - 1) * statistics.stdev(z) / math.sqrt(len(z))
-        ends = [statistics.fmean(z), statistics.fmean(z) - half, statistics.fmean(z) + half]
-        assert [row["change"], row["low"], row["high"]] == pytest.approx(ends, abs=1e-12)
+        previous, first, best = (of_pairs[run, one, release] for one in before[release])
+        tested = [
+            row[f"{name}_{end}"] for end in ("first", "best") for name in ("change", "low", "high", "p")
+        ]
+        assert row["best"] == before[release][2]
+        assert [row["change"], *tested] == pytest.approx([previous[0], *first, *best], abs=1e-10)
+        worse.append(any(mean < 0 and p < alpha for mean, *_, p in (first, best)))
+    assert found.worse.tolist() == worse
+    assert any(worse)
 
 
 def test_the_order_of_topics_does_not_matter():
@@ -178,6 +203,7 @@ def test_figures_have_a_line_for_each_run_that_breaks_between_parts(releases, ru
     labels = axes.get_legend_handles_labels()[1]
     assert labels == [
         *(["mean"] if runs == 1 else [f"r{n}" for n in expected_order(found, runs)]),
+        "change from the first: 95% interval",
         "not comparable",
     ]
     lines = [line for line in axes.lines if len(line.get_xdata()) == releases]
@@ -191,9 +217,31 @@ def test_figures_have_a_line_for_each_run_that_breaks_between_parts(releases, ru
     assert breaks in ([], [releases - 1.5])
     assert len(axes.get_xticklabels()) <= 24
     assert axes.get_title() == ("the best 6 of 9 runs" if runs == 9 else "")
+    drawn = [bars for bars in axes.collections if bars.get_alpha()]
+    ends = [bar[:, 1] for bars in drawn for bar in bars.get_segments() if len(bar)]
+    rows = wanted.assign(first=wanted["mean"] - wanted["change_first"]).dropna(subset="first")
+    expected = rows[["low_first", "high_first"]].add(rows["first"], axis=0)
+    assert np.sort(ends, axis=0) == pytest.approx(np.sort(expected, axis=0))
     figure.draw_without_rendering()
     with pytest.raises(InputError, match="there are no means by RR, only by Q"):
         found.plot("RR")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_figures_mark_releases_that_are_worse():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    scores = np.random.default_rng(0).normal(0.5, 0.05, (5, 30, 2)) - [0, 0.1] * np.arange(5).reshape(
+        -1, 1, 1
+    )
+    found = history({f"v{at}": {"Q": pd.DataFrame(of_release)} for at, of_release in enumerate(scores)})
+    (axes,) = found.plot().axes
+    [crosses] = [line for line in axes.lines if line.get_marker() == "x"]
+    assert (
+        crosses.get_ydata().tolist() == found.mean[found.worse].tolist() == found.mean[[3, 5, 7, 9]].tolist()
+    )
+    assert crosses.get_xdata().tolist() == [1, 2, 3, 4]
 
 
 def expected_order(found, runs):
@@ -226,6 +274,8 @@ def test_the_command_prints_the_table_of_python(run):
     rows = [line.split(",") for line in out.splitlines()]
     assert rows[0] == [*expected]
     assert [row[:3] for row in rows[1:]] == expected[["release", "measure", "run"]].to_numpy().tolist()
+    best = rows[0].index("best")
+    assert [row.pop(best) for row in rows] == ["best", *expected.pop("best")]
     numbers = np.array([row[3:] for row in rows[1:]], dtype=float)
     assert np.array_equal(numbers, expected.iloc[:, 3:].to_numpy(dtype=float), equal_nan=True)
 
@@ -302,7 +352,9 @@ def test_weights_of_topics_give_weighted_means_and_changes(run, tmp_path):
         "v1",
         weights=weights,
     )
-    assert rows[["low", "high"]].to_numpy()[1] == pytest.approx([tested.low[0], tested.high[0]])
+    for end in ("first", "best"):
+        ends = rows[[f"low_{end}", f"high_{end}"]].to_numpy()[1]
+        assert ends == pytest.approx([tested.low[0], tested.high[0]])
     assert quiet(given, weights=dict.fromkeys(TOPICS, 2.0)).to_frame().equals(quiet(given).to_frame())
     (tmp_path / "w.csv").write_text("query_id,weight\n" + "".join(f"{t},{w}\n" for t, w in weights.items()))
     code, out, _ = run("scores", "--weights", "w.csv", "-o", "csv", "-p", "-1")

@@ -23,6 +23,17 @@ def test_ranks_of_the_worked_example():
     assert found["rank"].tolist() == [3, 1, 2, 4]
 
 
+def test_the_mean_of_a_run_that_was_chosen_among_tied_ones_is_noted():
+    found = meta.ranks({"Q": SCORES})
+    assert found.notes == (
+        "2 of 4 runs are tied for first. The mean of 'x' is the highest of them, so it is probably lower on "
+        "other topics.",
+    )
+    alone = meta.ranks({"Q": SCORES.assign(x=SCORES["x"] + 0.5)})
+    assert alone.tied_first.tolist() == [True, False, False, False]
+    assert alone.notes == ()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_ranks_equal_brute_force(simultaneous):

@@ -47,6 +47,7 @@ RESULTS = {
     "AcrossCollections": lambda: meta.across_collections({"one": SCORES, "two": SCORES}, "a"),
     "Agreement": lambda: meta.agreement([[1, 2], [2, 2], [1, 1]], topics=[1, 2, 3], n_resamples=9),
     "ConfidenceIntervals": lambda: meta.confidence_intervals(SCORES, n_resamples=20),
+    "Differences": lambda: meta.differences(SCORES, "a", tolerance=0.1),
     "DiscriminativePower": lambda: meta.discriminative_power(SCORES["Q"], n_resamples=20),
     "Explanation": lambda: ir_graded.explain("Q", QRELS, RUNS["first"], "1"),
     "History": lambda: meta.history({"1.0": evaluated(), "1.1": evaluated()}),

@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from plots.plot_cases import assert_within
 
-from ir_graded import Scores, evaluate
+from ir_graded import Scores, evaluate, meta
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -34,6 +35,15 @@ def intervals(runs=5):
     return SimpleNamespace(
         measures=("Q",), runs=names, mean=mean, low=mean - 0.1, high=mean + 0.05, confidence=0.9
     )
+
+
+def differences_of(runs, **options):
+    """Differences of a number of runs, whose means fall, from the first one."""
+    values = (
+        0.5 + 0.02 * np.random.default_rng(0).standard_normal((30, runs + 1)) - 0.01 * np.arange(runs + 1)
+    )
+    frame = pd.DataFrame(values, columns=[f"run ${at}" for at in range(runs + 1)])
+    return meta.differences({"Q": frame, "AP": frame}, **{"baseline": "run $0", "n_resamples": 999} | options)
 
 
 def shares(runs, depths=(5, 10, 100)):
@@ -102,6 +112,44 @@ def test_leaderboard_draws_means_and_intervals_best_first():
     assert bottom > top, "the best run is on top"
     assert "90% interval" in ax.get_xlabel()
     assert "Q" in ax.get_xlabel()
+
+
+def test_differences_from_a_baseline_show_intervals_verdicts_and_the_tolerance():
+    slices = {at: "one" if at % 2 else "two" for at in range(30)}
+    found = differences_of(6, alternative="less", minimum={"Q": 0.46}, slices=slices, tolerance=0.01)
+    for part in ("all", "one"):
+        rows = found.to_frame().query("measure == 'Q' and slice == @part")
+        rows = rows.sort_values("difference", ascending=False)
+        (ax,) = found.plot("Q", part).axes
+        lines = {line.get_label(): line for line in ax.get_lines()}
+        assert {*rows["verdict"]} < {*lines}
+        for verdict, of_verdict in rows.reset_index().groupby("verdict"):
+            assert lines[verdict].get_xdata().tolist() == of_verdict["difference"].tolist()
+            assert lines[verdict].get_ydata().tolist() == of_verdict.index.tolist()
+        drawn = sorted(end[0] for bars in ax.collections for bar in bars.get_segments() for end in bar)
+        assert drawn == sorted([*rows["low"], *rows["high"]])
+        places = [line.get_xdata()[0] for line in ax.get_lines()[-3:]]
+        assert places == [0, -0.01, 0.01]
+        assert ax.get_xlabel() == "Q, 90% interval\ndifference from run \\$0"
+    with pytest.raises(InputError, match="there is no slice 'three', only all, two, one"):
+        found.plot(slice="three")
+    with pytest.raises(InputError, match="there is no measure 'RR', only Q, AP"):
+        found.plot("RR")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("runs", "options"), [(1, {}), (20, {}), (126, {}), (12, {"baseline": None})])
+def test_the_largest_differences_are_drawn(runs, options):
+    found = differences_of(runs, **options)
+    figure = found.plot("AP")
+    assert_within(figure)
+    (ax,) = figure.axes
+    count = len(found.run) // 2
+    drawn = [value for line in ax.get_lines()[:-1] for value in line.get_xdata()]
+    assert len(drawn) == min(count, 50)
+    assert min(map(abs, drawn)) >= sorted(map(abs, found.difference[count:]))[-len(drawn)]
+    assert ax.get_ylabel() == (f"the largest 50 of {count} differences" if count > 50 else "")
+    assert all(label.get_text().startswith("run \\$") for label in ax.get_yticklabels())
 
 
 @pytest.mark.slow
