@@ -69,6 +69,13 @@ _VALUES = {
     ),
     **_values("--correction bh | --tolerance .1 | --weights weights.txt | --slices slices.txt | --min Q=.9"),
     **_values("--save new.json | --plot figures | --confidence .5 | --fail-if worse | --ties expected"),
+    **_values("--clusters clusters.txt"),
+    **_values(
+        "--unseen ignore",
+        runs="best.run worst.run",
+        measures="R@20",
+        more="--fail-if inconclusive --tolerance .01",
+    ),
     **_values("--quiet", runs="one.run cut.run"),
     **_values("--matrix first.csv --matrix second.csv | --scores saved.json", source=""),
     **_values("--topic-column no", source="--matrix named.csv --matrix other.csv"),
@@ -88,6 +95,7 @@ _OF_COMMAND = {
         **_values("--estimates", qrels="sampled.txt", measures="AP"),
         **_values("--depth 3 | --n-samples 30 | --seed 1 | --model runs", source=_INTERVALS),
         **_values("--baseline three | --letters", more="-o markdown"),
+        **_values("--clusters clusters.txt", more="-o markdown --letters"),
         **_values("--signature"),
     },
     "verify": {
@@ -103,6 +111,12 @@ _OF_COMMAND = {
         **_values("--citations support.jsonl -m CitationP", answers="good.jsonl -m all_score", against=""),
         **_values("--seed 1", against="--baseline fair -B 40 --test bootstrap -o csv"),
         **_values("--quiet", answers="good.jsonl short.jsonl -m all_score", against=""),
+        **_values(
+            "--unseen ignore",
+            answers="a=good.jsonl b=good.jsonl -m all_score",
+            against="--baseline a",
+            more="--fail-if inconclusive --tolerance .01",
+        ),
     },
     "compare": {
         **_values("-o json | --test t --correction none"),
@@ -115,7 +129,7 @@ _OF_COMMAND = {
         **_values("--simultaneous off", more="--alpha .5"),
         **_values("--seed 1", more="-B 20"),
     },
-    "across": _values("--baseline two | --effect gz | --method dl"),
+    "across": _values("--baseline two | --effect gz | --method dl | --clusters x=clusters.txt"),
     "history": {**_values("-m AP | --by date | --plot figure.svg"), **_values("--quiet", releases="noted")},
     "rbo": {
         **_values("--p .5 | --ties w | --score min"),
@@ -245,6 +259,7 @@ def _texts():  # one file after the other
     for name, sign in (("best", 1), ("worst", -1)):
         yield f"{name}.run", _run(name, ((t, d, sign * level) for t, d, level in judged))
     yield "weights.txt", _lines((topic, 1 + at) for at, topic in enumerate(TOPICS))
+    yield "clusters.txt", _lines((topic, at // 2) for at, topic in enumerate(TOPICS))
     yield "slices.txt", _lines((topic, "odd" if at % 2 else "even") for at, topic in enumerate(TOPICS))
     yield "groups.txt", _lines((t, d, at % 2, 1 - at % 2) for t in TOPICS for at, d in enumerate("abcdefgh"))
     yield "lengths.csv", _csv("doc_id,length", ((doc, 40 + 9 * at) for at, doc in enumerate("abcdefghxyz")))
