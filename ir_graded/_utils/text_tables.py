@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -108,21 +109,77 @@ class TextTable:
 # ------------------------------------------------------------------------------------------- all rows
 
 
+def fitted(table: TextTable, digits: int, width: float) -> str:
+    """Return a table that people read, within a width if its labels and one column fit.
+
+    Columns of one value are named below the table, except the first; others continue below.
+    """
+    head, *rows = table.cells(digits, printable)
+    labels, columns = len(table.labels), range(len(table.labels), len(head))
+
+    def part(shown: Sequence[int], padding: int = 0) -> str:
+        places = [*range(labels), *shown]
+        return _simple([[row[at] for at in places] for row in (head, *rows)], labels, padding)
+
+    def is_narrow(text: str) -> bool:
+        return max(map(len, text.split("\n"))) <= width
+
+    for padding in (_PADDING, 0):
+        if is_narrow(whole := part(columns, padding)):
+            return whole
+    alike = [at for at in columns[1:] if len(rows) > 1 and len({row[at] for row in rows}) == 1]
+    left, parts = [at for at in columns if at not in alike], []
+    while left:
+        sizes = range(len(left), 1, -1)
+        size = next((size for size in sizes if is_narrow(part(left[:size]))), 1)
+        parts.append(part(left[:size]))
+        left = left[size:]
+    if alike:
+        said = ", ".join(f"{head[at]} {rows[0][at]}" for at in alike)
+        parts.append(wrapped(f"In all rows: {said}.", width))
+    return "\n\n".join(parts)
+
+
+def wrapped(text: str, width: float) -> str:
+    """Return a text in lines within a width, except for words that are longer; indentation is kept."""
+    if not math.isfinite(width):
+        return text
+    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    lines = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        lines.append(textwrap.fill(line, int(width), subsequent_indent=indent, **options))
+    return "\n".join(lines)
+
+
+def _simple(cells: list[list[str]], labels: int, padding: int) -> str:
+    head, *rows = cells
+    if rows and all(map(str.isascii, chain(head, *rows))):
+        return in_columns(head, rows, labels, padding)
+    return _in_style(cells, labels, "simple")
+
+
 def _tabulated(table: TextTable, digits: int, style: str, text: Callable[[str], str] = printable) -> str:
-    head, *rows = table.cells(digits, text)
-    if style == "simple" and rows and all(map(str.isascii, chain(head, *rows))):
-        return in_columns(head, rows, len(table.labels))
+    return _in_style(table.cells(digits, text), len(table.labels), style)
+
+
+def _in_style(cells: list[list[str]], labels: int, style: str) -> str:
     from tabulate import tabulate
 
-    align = ["left"] * len(table.labels) + ["right"] * len(table.names)
+    head, *rows = cells
+    align = ["left"] * labels + ["right"] * (len(head) - labels)
     # Names of runs and topics that look like numbers are unchanged.
     return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
 
 
-def in_columns(head: list[str], rows: list[list[str]], labels: int) -> str:
+#: Blanks by which tabulate makes a column wider than its name.
+_PADDING = 2
+
+
+def in_columns(head: list[str], rows: list[list[str]], labels: int, padding: int = _PADDING) -> str:
     """Return the table that tabulate makes in its style simple, which imports tables of wide characters."""
     rows = [[*map(str.strip, row)] for row in rows]
-    widths = [len(name) + 2 for name in head]
+    widths = [len(name) + padding for name in head]
     for row in rows:
         widths = [max(width, len(text)) for width, text in zip(widths, row, strict=True)]
     lines = [
@@ -228,8 +285,8 @@ class Paper:
 class Format:
     """Format of tables."""
 
-    #: Writes a table with some decimal places.
-    write: Callable[[TextTable, int], str]
+    #: Writes a table with some decimal places; a table that people read in a terminal also takes a width.
+    write: Callable[..., str]
     #: Whether programs read it, so that p-values have all digits and lists are complete.
     exact: bool = False
     #: Writes a note below the table; without it, notes are on standard error.
@@ -250,7 +307,7 @@ def _below_comment(text: str, signature: object) -> str:
 
 
 FORMATS = {
-    "table": Format(partial(_tabulated, style="simple"), note=printable),
+    "table": Format(fitted, note=printable),
     "tsv": Format(partial(_separated, delimiter="\t"), exact=True, signed=_below_comment),
     "jsonl": Format(_json_lines, exact=True),
     "csv": Format(partial(_separated, delimiter=","), exact=True, signed=_below_comment),

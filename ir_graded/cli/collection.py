@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ir_graded._utils.text_tables import FORMATS, TextTable, csv_lines, json_line
+from ir_graded._utils.text_tables import TextTable, csv_lines, json_line
 from ir_graded.analyses.judgment_comparison import compare_judgments
 from ir_graded.analyses.overlap import rbo as overlap_of, rbo_matrix
 from ir_graded.analyses.pools import collection_statistics, pool as pooled
@@ -16,7 +16,7 @@ from ir_graded.io.assignments import is_assignments
 from ir_graded.io.sources import named_runs
 
 from . import options, sources
-from .output import ALL_TOPICS, frame_text, show
+from .output import ALL_TOPICS, frame_text, show, written
 
 #: Name of the levels of the first set in formats that programs read, with a line per value.
 _CORNERS = {"csv": "levels", "tsv": "levels", "jsonl": "first_level"}
@@ -87,7 +87,7 @@ def judgments(  # one parameter an option
             for row, *values in frame.astype(object).itertuples()
             for column, value in zip(frame, values, strict=True)
         ]
-        show(FORMATS[output].write(TextTable(["table", "row", "column"], ["value"], rows), places))
+        show(written(TextTable(["table", "row", "column"], ["value"], rows), output, places))
     else:
         parts = [frame_text(frame, [label], output, places, kind) for label, frame, kind in tables]
         show(("\n" if output in _CORNERS else "\n\n").join(parts))
@@ -102,7 +102,7 @@ def judgments(  # one parameter an option
 @options.qrels
 @options.optional_runs
 @options.of(collection_statistics)
-@options.table
+@options.narrow_table
 def statistics(qrels: str, runs: Any, output: str, places: int, **chosen: Any) -> None:
     """Print how many documents per topic of QRELS are judged and relevant, and the depths of RUNs.
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import click
 
-from ir_graded._utils.text_tables import FORMATS, in_markdown, json_line, places as with_places
+from ir_graded._utils.text_tables import FORMATS, in_markdown, json_line, places as with_places, wrapped
 from ir_graded.errors import CoverageWarning, InputError, printable, short_repr
 from ir_graded.evaluation.evaluate import evaluate
 from ir_graded.evaluation.run_comparison import (
@@ -44,7 +44,7 @@ from ir_graded.plots.style import plural
 
 from . import options
 from .main import for_shell
-from .output import ALL_TOPICS, P_VALUES, frame_text, leaderboard, show, show_note
+from .output import ALL_TOPICS, P_VALUES, frame_text, leaderboard, show, show_note, width, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,8 +53,10 @@ _Found = TypeVar("_Found", "Differences", "Minima")
 
 #: Exit codes if a run is worse, and if none is but one may be.
 WORSE, INCONCLUSIVE = 1, 3
-_VALUES = ["baseline_mean", "mean", "difference", "low", "high", "p_loss", "p_loss_corrected"]
-_DETAILS = ["minimum_detectable", "judged", "baseline_judged", "minimum", "unseen"]
+_VALUES = ["difference", "low", "high", "p_loss_corrected", "mean", "baseline_mean", "p_loss"]
+_DETAILS = ["minimum", "unseen", "minimum_detectable", "judged", "baseline_judged"]
+#: Values that comparisons may lack.
+_SOMETIMES = {"minimum", "unseen", "judged", "baseline_judged"}
 #: Values that comments leave out.
 _MINOR = {"p_loss", "minimum_detectable"}
 #: Largest size of a comment on GitHub, most rows and slices in one, and characters of a note.
@@ -141,7 +143,7 @@ def _columns(
     """Return the rows of comparisons without columns that say nothing, and the names of their labels."""
     labels = ["run", "measure", *(["slice"] if "slice" in frame and frame["slice"].nunique() > 1 else [])]
     names = [name for name in (*_VALUES, *_DETAILS) if name in frame and name not in leave_out]
-    kept = [name for name in names if name not in _DETAILS[1:] or frame[name].notna().any()]
+    kept = [name for name in names if name not in _SOMETIMES or frame[name].notna().any()]
     if "minimum" in kept:
         frame = frame.astype({"mean": object, "minimum": object})
         for row in frame.index:
@@ -152,7 +154,7 @@ def _columns(
                 ]
     for name in {"minimum", _UNSEEN} & {*kept}:
         frame[name] = frame[name].astype(object).where(frame[name].notna(), "")
-    return frame.set_index(labels)[[*kept, "verdict"]], labels
+    return frame.set_index(labels)[["verdict", *kept]], labels
 
 
 def _apart(row: Mapping[Any, Any], digits: int) -> int:
@@ -169,7 +171,7 @@ def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
     frame, labels = _columns(_frame(found), digits)
     said = " ".join(filter(None, [_summary(found), _tested(found, digits)]))
     table = frame_text(frame, labels, "table", digits)
-    return "\n\n".join([table, *map(printable, (said, *found.notes))])
+    return "\n\n".join([table, *(wrapped(printable(text), width()) for text in (said, *found.notes))])
 
 
 def _csv(found: Differences | Minima, digits: int, _failing: set[str]) -> str:
@@ -353,6 +355,7 @@ _TESTED = options.stacked(
     help="Output format.",
 )
 @options.places
+@options.wide
 @options.quiet
 def compare(  # one parameter an option
     qrels: str,
@@ -446,6 +449,7 @@ def _check_alone(  # one parameter an option
     help="Output format; junit and json with --baseline.",
 )
 @options.places
+@options.wide
 @options.quiet
 def answers(
     assignments: list[str] | dict[str, str],
@@ -483,7 +487,7 @@ def answers(
         return found
 
     if baseline is None:
-        show(FORMATS[output].write(leaderboard(scored(), by_topic), places))
+        show(written(leaderboard(scored(), by_topic), output, places))
         return 0
 
     def compared(**chosen: Any) -> Differences:

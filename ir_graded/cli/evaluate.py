@@ -20,7 +20,7 @@ from ir_graded.measures.params import TIES
 from ir_graded.meta.topics import weights_of
 
 from . import options
-from .output import More, frame_text, leaderboard, show, show_note
+from .output import More, frame_text, leaderboard, show, show_note, written
 
 #: Formats of tables for papers, for messages.
 _PAPERS = " or ".join([", ".join([*PAPERS][:-1]), [*PAPERS][-1]])
@@ -147,7 +147,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
             show(text)
             return
     else:
-        text = FORMATS[output].write(leaderboard(scores, by_topic, more), places)
+        text = written(leaderboard(scores, by_topic, more), output, places)
     seed = rng if unjudged in {"intervals", "differences"} else None
     _show_signed(text, scores, seed, output, asked=signature)
     show_note(note, output)
@@ -245,4 +245,4 @@ def demo() -> None:
     topics = covid.qrels["query_id"].nunique()
     show(f"TREC-COVID round 1: {len(covid.runs)} runs, {topics} topics, graded qrels\n")
     scores = evaluate_runs(MEASURES, covid.qrels, covid.runs)
-    show(FORMATS["table"].write(leaderboard(scores, by_topic=False), 4))
+    show(written(leaderboard(scores, by_topic=False), "table", 4))

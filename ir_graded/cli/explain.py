@@ -12,7 +12,7 @@ from ir_graded.analyses.verification import verify as verified
 from ir_graded.evaluation.evaluate import in_order
 
 from . import options
-from .output import frame_text, show
+from .output import frame_text, show, written
 
 
 @click.command()
@@ -57,7 +57,7 @@ def verify(
 )
 @options.ties
 @options.of_qrels
-@options.table
+@options.narrow_table
 def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     measure: str,
     qrels: str,
@@ -100,7 +100,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
         head, cells = found.cells(places, complete=FORMATS[output].exact)
         texts = head.index("doc_id") + 1  # left-aligned
         values: list[tuple[list[str], list[Any]]] = [(row[:texts], row[texts:]) for row in cells]
-        show(FORMATS[output].write(TextTable(head[:texts], head[texts:], values), places))
+        show(written(TextTable(head[:texts], head[texts:], values), output, places))
 
 
 def _ranking_text(compared: RankingComparison, output: str, places: int) -> str:

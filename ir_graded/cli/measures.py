@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import click
 from ir_measures.measures import Measure, ParamInfo
 
+from ir_graded._utils.text_tables import wrapped
 from ir_graded.measures import NAMES, GradedMeasure
 from ir_graded.measures.base import SHORT_FOR, sections
 from ir_graded.measures.classic import CLASSICS, EXAMPLES
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 from ir_graded.measures.parsing import read_measures
 
-from .output import show
+from .output import show, width
 
 
 @click.command()
@@ -26,26 +27,39 @@ def measures(names: tuple[str, ...]) -> None:
     """
     if names:
         chosen = {measure.NAME: type(measure)() for measure in read_measures(" ".join(names))}
-        show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
+        _show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
         return
-    show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
-    show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10. The measures of ir-measures work, too:")
-    show(textwrap.fill(", ".join(sorted(CLASSICS, key=str.lower)), 100))
+    _show("\n\n".join("\n".join(_describe(measure)) for measure in listed()))
+    _show("\nWrite NAME, NAME@10 or NAME(parameter=value, ...)@10. The measures of ir-measures work, too:")
+    _show(", ".join(sorted(CLASSICS, key=str.lower)))
+
+
+def _show(text: str) -> None:
+    """Print a text in lines that fit into the terminal, except for code."""
+    lines, code = text.split("\n"), (">>>", "...")
+    show("\n".join(line if line.lstrip()[:3] in code else wrapped(line, width()) for line in lines))
+
+
+def _parameter(name: str, param: ParamInfo, meaning: str, indent: str) -> str:
+    """Return the lines on a parameter."""
+    first, later = f"{indent}{_with_default(name, param):<18} ", indent + " " * 19
+    return textwrap.fill(meaning, int(width()), initial_indent=first, subsequent_indent=later)
 
 
 def _explain(measure: Measure) -> Iterator[str]:
     """Yield the lines on one measure: formula, advice, parameters, other names, example and source."""
     about = sections(CLASSICS.get(measure.NAME, type(measure)))
     yield f"{_title(measure)}\n\n{about['Summary']}"
-    yield from (f"\n{about[name]}".replace("``", "") for name in ("Definition", "Use it") if about[name])
+    advice = " ".join(about["Use it"].split())
+    yield from (f"\n{text}".replace("``", "") for text in (about["Definition"], advice) if text)
     if measure.SUPPORTED_PARAMS:
         yield "\nParameters:"
     for name, param in measure.SUPPORTED_PARAMS.items():
         expected = f": {param.expected}" if isinstance(param, Param) else ""
-        yield f"    {_with_default(name, param):<18} {param.desc}{expected}"
+        yield _parameter(name, param, f"{param.desc}{expected}", " " * 4)
     if "Parameters" in about:
         values = " ".join(about["Parameters"].split()).replace("``", "")
-        yield textwrap.fill(f"Supported: {values}", 100, initial_indent="    ", subsequent_indent="    ")
+        yield f"    Supported: {values}"
     others = [*_other_names(measure)]
     if others:
         yield "\nOther names:\n" + "\n".join(f"    {name}" for name in others)
@@ -80,7 +94,7 @@ def _describe(measure: GradedMeasure) -> Iterator[str]:
     yield f"{_title(measure)} ({measure.SOURCE})"
     yield f"    {measure.SHORT_DESC}"
     for name, param in measure.SUPPORTED_PARAMS.items():
-        yield f"      {_with_default(name, param):<18} {param.desc}: {param.expected}"
+        yield _parameter(name, param, f"{param.desc}: {param.expected}", " " * 6)
     for name in _other_names(measure):
         yield f"      also {name}"
 

@@ -31,6 +31,8 @@ from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
 
+from .output import WIDE
+
 
 def _end_waits_on_interrupt(_context: click.Context, _option: click.Parameter, paths: Any) -> Any:
     """Let Ctrl-C end a wait for a pipe, as Python does by default.
@@ -100,6 +102,10 @@ def _silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> 
     # main() restores the filters.
     if quiet:
         warnings.simplefilter("ignore")
+
+
+def _widen(context: click.Context, _option: click.Parameter, wide: bool) -> None:
+    context.meta[WIDE] = wide
 
 
 def stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -264,6 +270,14 @@ places = click.option(
     show_default=True,
     help="Decimal places; -1 for all digits.",
 )
+wide = click.option(
+    "--wide",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_widen,
+    help="With -o table: do not fit tables into the width of the terminal.",
+)
 quiet = click.option(
     "--quiet",
     is_flag=True,
@@ -272,19 +286,17 @@ quiet = click.option(
     callback=_silence,
     help="Do not print warnings, such as those on topics that runs lack.",
 )
-#: Options of all commands that print tables.
-table = stacked(
-    click.option(
-        "-o",
-        "--output",
-        type=click.Choice(list(FORMATS)),
-        default="table",
-        show_default=True,
-        help="Output format.",
-    ),
-    places,
-    quiet,
+_output = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(list(FORMATS)),
+    default="table",
+    show_default=True,
+    help="Output format.",
 )
+#: Options of all commands that print tables, and of those with tables of few columns.
+table = stacked(_output, places, wide, quiet)
+narrow_table = stacked(_output, places, quiet)
 
 
 def runs_as_typed() -> list[str]:

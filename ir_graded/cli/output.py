@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import shutil
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 import numpy as np
 
-from ir_graded._utils.text_tables import FORMATS, TextTable
+from ir_graded._utils.text_tables import FORMATS, TextTable, wrapped
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, printable
 from ir_graded.evaluation.scores import Scores
@@ -37,11 +39,29 @@ def show(text: str) -> None:
         raise OSError(error.errno, error.strerror, "standard output") from error
 
 
+#: Whether tables may be wider than the terminal.
+WIDE = "ir_graded.wide"
+
+
+def width() -> float:
+    """Return the width of a terminal for tables, at least 80; infinite with ``--wide``."""
+    if click.get_current_context().meta.get(WIDE):
+        return math.inf
+    return max(80, shutil.get_terminal_size().columns)
+
+
+def written(table: TextTable, output: str, digits: int) -> str:
+    """Return a table in a format; one that people read in a terminal fits into it."""
+    further = {"width": width()} if output == "table" else {}
+    return FORMATS[output].write(table, digits, **further)
+
+
 def show_note(note: str, output: str) -> None:
     """Print a sentence below a table if people read the format, else on standard error."""
     if note:
         below = FORMATS[output].note
-        click.echo(f"\n{below(note)}" if below else printable(note), err=below is None)
+        text = wrapped(printable(note), width()) if output == "table" else below and below(note)
+        click.echo(f"\n{text}" if text else printable(note), err=below is None)
 
 
 def frame_text(
@@ -59,7 +79,7 @@ def frame_text(
         ([str(name) for name in (names if isinstance(names, tuple) else (names,))], list(row))
         for names, *row in frame.astype(object).itertuples()
     ]
-    return FORMATS[output].write(TextTable(labels, [str(name) for name in frame], rows, kind), digits)
+    return written(TextTable(labels, [str(name) for name in frame], rows, kind), output, digits)
 
 
 #: Values beside the scores: of shape (measures, runs, topics), and over all topics (runs, measures).

@@ -18,7 +18,7 @@ from ir_graded.io.paths import no_pipe
 from ir_graded.meta.matrix import reference_name
 
 from . import options, sources
-from .output import frame_text, show, show_note
+from .output import frame_text, show, show_note, written
 from .sources import Source
 
 
@@ -81,7 +81,7 @@ def meta(  # noqa: PLR0913, PLR0917  # one parameter an option
     columns = [*next(iter(rows.values()))]
     values = [([name], [*row.values()]) for name, row in rows.items()]
     # Without a frame, so that pandas need not be imported.
-    show(FORMATS[output].write(TextTable(["measure"], columns, values, "statistic"), places))
+    show(written(TextTable(["measure"], columns, values, "statistic"), output, places))
     source.write_figures(
         lambda: {
             "asl_curve": asl_curve(comparison.power),

@@ -70,6 +70,7 @@ _VALUES = {
     **_values("--correction bh | --tolerance .1 | --weights weights.txt | --slices slices.txt | --min Q=.9"),
     **_values("--save new.json | --plot figures | --confidence .5 | --fail-if worse | --ties expected"),
     **_values("--clusters clusters.txt"),
+    **_values("--wide", measures="'Q AP RR nERR@2 nERR@3 P@1 P@2 P@3 nDCG@1 nDCG@2 nDCG@3'"),
     **_values(
         "--unseen ignore",
         runs="best.run worst.run",
@@ -134,6 +135,7 @@ _OF_COMMAND = {
     "rbo": {
         **_values("--p .5 | --ties w | --score min"),
         **_values("--quiet", runs="one.run cut.run three.run"),
+        **_values("--wide", runs=f"{'one' * 9}=one.run two=two.run {'three' * 5}=three.run"),
     },
     "explain": _values("--against two.run"),
     "meta": {
@@ -150,6 +152,7 @@ _OF_COMMAND = {
     },
     "significance": {
         **_values("--labels-by AP | --alternative two-sided | --alpha .9"),
+        **_values("--wide", runs=f"{'one' * 9}=one.run two=two.run {'three' * 5}=three.run"),
         **_values("-m Q", source="{qrels} {runs}"),
     },
     "plan": {
@@ -164,6 +167,7 @@ _OF_COMMAND = {
         **_values("--lengths lengths.csv", qrels="spans.csv", others="spans.csv", on_runs=""),
         **_values("--test t", more="--alpha .1"),
         **_values("--quiet", qrels="few.txt", on_runs=""),
+        **_values("--wide", qrels="fine.txt", others="fine.txt", on_runs=""),
     },
     "pool": {
         **_values("--depth 2 | --judged qrels.txt | --csv | --jsonl"),
@@ -242,6 +246,7 @@ def _texts():  # one file after the other
     judged = [(topic, doc, level) for (topic, doc), level in levels.items()]
     yield "qrels.txt", _lines((t, 0, d, level) for t, d, level in judged)
     yield "others.txt", _lines((t, 0, d, rng.choice([level, 1, 2])) for t, d, level in judged if d != "h")
+    yield "fine.txt", _lines((t, 0, d, at % 20) for at, (t, d, _) in enumerate(judged))
     yield "few.txt", _lines((t, 0, d, level) for t, d, level in judged[:24])
     sampled = ((t, 0, d, 1 + (d > "d"), -1 if d in "eg" else level) for t, d, level in judged)
     yield "sampled.txt", _lines(sampled)

@@ -288,7 +288,8 @@ def test_too_little_memory_is_reported_in_one_line(run, monkeypatch):
     assert_command_fails(run(*BOTH, "-m", "Q"), "not enough memory", "9 TiB")
 
 
-def test_measures_lists_every_measure_with_its_parameters_and_names(run):
+def test_measures_lists_every_measure_with_its_parameters_and_names(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")
     code, out, _ = run("measures")
     assert code == 0
     for name, measure in REGISTRY.items():
@@ -300,7 +301,8 @@ def test_measures_lists_every_measure_with_its_parameters_and_names(run):
 
 
 @pytest.mark.parametrize("name", ["Q", "Q-measure", "Q(beta=0)@5"])
-def test_measures_explains_one_measure(run, name):
+def test_measures_explains_one_measure(run, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "1000")
     code, out, err = run("measures", name)
     assert (code, err) == (0, "")
     assert out.startswith("Q  Q-measure\n\nAP for graded relevance: the mean over the relevant documents of")
@@ -340,14 +342,16 @@ def test_the_example_of_a_measure_names_a_measure(run):
         assert str(ir_measures.parse_measure(example)) == example
 
 
-def test_demo_prints_a_leaderboard_of_the_sample(run):
+def test_demo_prints_a_leaderboard_of_the_sample(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, err = run("demo")
     assert (code, err) == (0, "")
     covid = covid_sample()
     for name in covid.runs:
         assert name in out
     best = ir_measures.calc_aggregate(["P-measure"], covid.qrels, covid.runs["base.unipd.it"])
-    assert f"base.unipd.it             {next(iter(best.values())):.4f}" in out
+    assert f"base.unipd.it           {next(iter(best.values())):.4f}" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_help_and_version_are_printed(run):
