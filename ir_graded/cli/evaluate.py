@@ -10,7 +10,7 @@ import click
 
 import ir_graded  # of which modules of options are imported on use
 from ir_graded._utils.text_tables import FORMATS, PAPERS
-from ir_graded.analyses.score_intervals import score_intervals
+from ir_graded.analyses.score_intervals import ScoreIntervals, score_intervals
 from ir_graded.errors import CoverageWarning
 from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
 from ir_graded.evaluation.scores import Scores, weighted
@@ -43,6 +43,7 @@ _PAPERS = " or ".join([", ".join([*PAPERS][:-1]), [*PAPERS][-1]])
     "strata. The intervals cover the sampling of judgments only, not of topics.",
 )
 @options.of(score_intervals, "confidence")
+@options.of(ScoreIntervals.differences)
 @options.scored
 @click.option(
     "--baseline",
@@ -74,6 +75,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
     n_samples: int,
     rng: int,
     model: str,
+    looks: int,
     intents: str | None,
     nuggets: str | None,
     groups: tuple[str, ...],
@@ -124,7 +126,7 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
         scores = weighted(scores, of_topics)
     if unjudged == "differences":
         labels = ["run_a", "run_b", "measure"]
-        frame = found.differences().to_frame()
+        frame = found.differences(looks=looks).to_frame()
         if baseline is not None:
             from ir_graded.meta.matrix import number_of
 
@@ -192,6 +194,7 @@ _RULES = (
         )
         for option in ("--depth", "--n-samples", "--seed", "--model")
     ),
+    ("--looks", False, {"--unjudged differences"}, "--looks needs --unjudged differences"),
     ("--unjudged differences", True, {"-q"}, "--unjudged differences are of means: leave out --by-topic"),
     (
         *("--weights", True, _NOT_MEANS),

@@ -95,6 +95,10 @@ _OF_COMMAND = {
         **_values("--unjudged bounds", runs="one.run", measures="P@3"),
         **_values("--estimates", qrels="sampled.txt", measures="AP"),
         **_values("--depth 3 | --n-samples 30 | --seed 1 | --model runs", source=_INTERVALS),
+        **_values(
+            "--looks 9",
+            source="{qrels} one.run best.run -m AP --unjudged differences --depth 5 --n-samples 20",
+        ),
         **_values("--baseline three | --letters", more="-o markdown"),
         **_values("--clusters clusters.txt", more="-o markdown --letters"),
         **_values("--signature"),

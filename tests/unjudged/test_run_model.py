@@ -283,7 +283,15 @@ def test_differences_are_those_of_the_samples(model):
             assert (row.difference, row.low, row.high) == pytest.approx((mean, mean - width, mean + width))
             assert row.settled == (abs(mean) > width)
     assert 0 < table["settled"].mean() < 1
-    assert str(got).startswith("IntervalDifferences(confidence=0.95, n_samples=30)\n")
+    assert str(got).startswith("IntervalDifferences(confidence=0.95, n_samples=30, looks=1)\n")
+    several, one = (
+        chosen.to_frame()
+        for chosen in (found.differences(looks=10), found.difference(*list(runs)[:2], looks=10))
+    )
+    assert several["low"].to_numpy() == pytest.approx(
+        got.difference - (got.difference - got.low) * 2.807033768343811 / 1.959963984540054
+    )  # the quantiles at 1 - .05 / 20 and 1 - .05 / 2
+    assert one.equals(several[::55].reset_index(drop=True))
 
 
 @pytest.mark.slow
@@ -298,10 +306,14 @@ def test_equal_runs_are_not_settled():
 
 
 @pytest.mark.slow
-def test_differences_need_two_samples():
+def test_differences_need_two_samples_and_a_number_of_looks():
     qrels, runs = hidden(runs=10)
     found = ir_graded.score_intervals("nDCG@10", qrels, runs, n_samples=1, model="runs")
     assert "n_samples=1" in error_message(ir_graded.ParameterError, found.differences)
+    for wrong in (0, 2.0, 10**400):
+        assert "must be a whole number from 1 to" in error_message(
+            ir_graded.ParameterError, found.differences, looks=wrong
+        )
 
 
 @pytest.mark.filterwarnings("default")
@@ -394,6 +406,10 @@ def test_the_command_prints_differences(capsys, tmp_path):
     pairs, name = pd.read_csv(io.StringIO(out)), found.scores.runs[1]
     assert len(pairs) == 9
     assert ((pairs["run_a"] == name) | (pairs["run_b"] == name)).all()
+    code, out, _ = run_command(capsys, "evaluate", *files, *options, *chosen[:2], "--looks", 7)
+    assert pd.read_csv(io.StringIO(out))["low"].tolist() == found.differences(looks=7).low.tolist()
+    failed = run_command(capsys, "evaluate", *files, *options, "--unjudged", "intervals", "--looks", 7)
+    assert_command_fails(failed, "--looks needs --unjudged differences")
     failed = run_command(capsys, "evaluate", *files, *options, "--unjudged", "differences", "--by-topic")
     assert_command_fails(failed, "leave out --by-topic")
 
