@@ -24,6 +24,9 @@ LOWEST = (
     *("lxml>=5.0", "pyparsing>=3.2,<3.3"),
 )
 
+#: Makes uv compile what it installs, as pip does: compiling cwl-eval in a test would raise a warning.
+COMPILED = {"UV_COMPILE_BYTECODE": "1"}
+
 #: Extras, of which an installation may have none.
 EXTRAS = ("", "meta", "plot", "report", "pyterrier", "xml")
 #: Comparisons of values with other programs.
@@ -133,7 +136,7 @@ def speed(session: nox.Session) -> None:
 @nox.session(default=False)
 def peers(session: nox.Session) -> None:
     """Compare values with other programs, and run the tests that must pass with and without them."""
-    session.install("-e", ".[test]", *group("peers"))
+    session.install("-e", ".[test]", *group("peers"), env=COMPILED)
     session.run("python", "-c", "import cwl, krippendorff, pyndeval, ranx, sklearn, trectools")
     for command, *options in PEERS:
         session.run("python", f"benchmarks/agreement/{command}", *options)
@@ -148,7 +151,7 @@ def nightly(session: nox.Session) -> None:
     session.run(
         "python", "benchmarks/guard.py"
     )  # before peers are installed: with cwl-eval, ir_measures starts later
-    session.install(*group("peers"))
+    session.install(*group("peers"), env=COMPILED)
     several = ("-n", "2", "--dist", "worksteal")
     run_tests = ("python", "-m", "pytest")
     session.run(*run_tests, *several, "-m", "nightly and not release", "--ignore=tests/spark")
@@ -175,7 +178,7 @@ def matrix(session: nox.Session) -> None:
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
     """Run the longest tests: simulations, all real runs, many random cases, exactness; needs Java."""
-    session.install("-e", ".[spark,test]", *group("spark"), *group("peers"))
+    session.install("-e", ".[spark,test]", *group("spark"), *group("peers"), env=COMPILED)
     session.run("python", "-c", "import cwl, grpc, pyndeval, pyspark")  # without them, some would be skipped
     tests = ("-m", "release or hypothesis", *session.posargs)
     session.run("python", "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests)
