@@ -13,6 +13,7 @@ import ir_measures
 import pandas as pd
 
 import ir_graded
+from ir_graded._utils.publications import with_citations
 from ir_graded.core.facets import SPAN
 from ir_graded.measures import ANSWERS, GM, NAMES, PROPERTIES, GradedMeasure
 from ir_graded.measures.base import sections
@@ -176,9 +177,14 @@ def page_of(measure: GradedMeasure) -> Page:
         "" if of_answers else _heading("Properties"),
         *([] if of_answers else _properties(measure, doc)),
         _heading("Source"),
-        re.sub(r"doi:(\S+?)(?=[,;.]?(\s|$))", r"`doi:\1 <https://doi.org/\1>`__", doc["Source"]),
+        _with_links(with_citations(doc["Source"])),
     ]
     return Page("\n\n".join(part for part in parts if part) + "\n", tuple(pictures))
+
+
+def _with_links(source: str) -> str:
+    """Return a source with a link for each DOI."""
+    return re.sub(r"doi:(\S+?)(?=[,;.]?(\s|$))", r"`doi:\1 <https://doi.org/\1>`__", source)
 
 
 def documented(kind: type) -> dict[str, str]:

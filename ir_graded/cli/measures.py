@@ -8,10 +8,12 @@ from collections.abc import Iterator
 import click
 from ir_measures.measures import Measure, ParamInfo
 
+from ir_graded._utils.publications import bibtex, publications, with_citations
 from ir_graded._utils.text_tables import wrapped
 from ir_graded.measures import NAMES, GradedMeasure
 from ir_graded.measures.base import SHORT_FOR, sections
 from ir_graded.measures.classic import CLASSICS, EXAMPLES
+from ir_graded.measures.descriptions import citations
 from ir_graded.measures.params import NOT_PROVIDED, Param, format_value
 from ir_graded.measures.parsing import read_measures
 
@@ -20,11 +22,20 @@ from .output import show, width
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[MEASURE]...")
-def measures(names: tuple[str, ...]) -> None:
+@click.option(
+    "--bibtex",
+    "as_bibtex",
+    is_flag=True,
+    help="Print the publications as BibTeX; without MEASUREs also those of tests and corrections.",
+)
+def measures(names: tuple[str, ...], as_bibtex: bool) -> None:
     """List all measures with parameters, defaults, meaning and source.
 
     With MEASUREs, print only these, with their formulas and an example.
     """
+    if as_bibtex:
+        show(citations(read_measures(" ".join(names))) if names else bibtex(publications()))
+        return
     if names:
         chosen = {measure.NAME: type(measure)() for measure in read_measures(" ".join(names))}
         _show("\n\n".join("\n".join(_explain(measure)) for measure in chosen.values()))
@@ -76,7 +87,8 @@ def _explain(measure: Measure) -> Iterator[str]:
     if "Example" in about:
         yield "\nExample:\n" + textwrap.indent(about["Example"], "    ")
     if about["Source"]:
-        yield f"\nSource: {about['Source']}"
+        source = " ".join(with_citations(about["Source"]).split())
+        yield "\n" + textwrap.fill(f"Source: {source}", 80, break_on_hyphens=False, break_long_words=False)
 
 
 def _title(measure: Measure) -> str:

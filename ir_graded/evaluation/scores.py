@@ -33,6 +33,7 @@ from ir_graded.io.run_names import find_run
 from ir_graded.io.values import as_text, text_ids
 from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
+from ir_graded.measures.descriptions import citations
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 
@@ -603,6 +604,42 @@ class Scores:
         if self._coverage is None:
             raise InputError("the coverage is not known, because these scores were not computed by evaluate")
         return self._coverage.to_frame()
+
+    def citations(self, *, test: str | None = None, correction: str | None = None) -> str:
+        """Return the publications of the measures, of a test and of a correction as BibTeX.
+
+        A comment names measures without a known publication.
+
+        Args:
+            test: test of the differences, one of those of ``meta.differences`` and ``meta.significance``;
+                None for none.
+            correction: correction of its p-values; None for the default of the test.
+
+        Raises:
+            ParameterError: a test or a correction does not exist, or a correction has no test.
+
+        Example:
+            >>> import ir_graded
+            >>> scores = ir_graded.evaluate("Q", {"1": {"a": 2}}, {"1": {"a": 1.0}})
+            >>> print(scores.citations())
+            @inproceedings{sakai2004new,
+              author = {Sakai, Tetsuya},
+              title = {{New Performance Metrics based on Multigrade Relevance}},
+              booktitle = {NTCIR-4},
+              year = {2004}
+            }
+        """
+        from ir_graded.meta.options import check_choice
+        from ir_graded.meta.paired_tests import CORRECTIONS, TESTS
+
+        if test is None:
+            if correction is not None:
+                raise ParameterError(f"correction={correction!r} needs a test: give test=, too")
+            return citations(self.measures)
+        check_choice("test", test, TESTS)
+        correction = correction or TESTS[test].correction or "none"
+        check_choice("correction", correction, CORRECTIONS)
+        return citations(self.measures, TESTS[test].source + CORRECTIONS[correction].source)
 
     @property
     def signature(self) -> Signature:

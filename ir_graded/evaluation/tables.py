@@ -16,6 +16,7 @@ from ir_measures.measures.base import SumAgg
 from ir_graded._utils.text_tables import ALL_DIGITS, BETTER, PAPERS, WORSE, Paper, decimal
 from ir_graded.errors import GradedError, InputError, ParameterError, did_you_mean, short_repr
 from ir_graded.io.run_names import find_run
+from ir_graded.measures.descriptions import settings_of
 
 if TYPE_CHECKING:
     from ir_graded.meta.differences import Differences
@@ -96,7 +97,8 @@ class Table:
                 text = TOO_FEW if within.too_few[column, at] else ", ".join(ends)
                 cells[at, column] = f"{cell} [{text}]"
         rows = [[runs[run], *cells[at]] for at, run in zip(scores.best_first, runs, strict=True)]
-        caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests])))
+        settings = settings_of(zip(measures, scores.measures, strict=True), paper.text)
+        caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests, settings])))
         text = paper.render(["run", *measures], rows, caption, **layout)
         seed = self.rng if of_tests and isinstance(self.rng, int) else None
         return paper.signed(text, replace(scores.signature, seed=seed)) if paper.signed else text

@@ -46,8 +46,7 @@ class NuggetMeasure(AnswerMeasure):
     Use it to compare answers of retrieval-augmented generation by the facts that they hold;
     ``NuggetScore(importance='vital',strict=True)`` is the main score of TREC 2024 RAG.
 
-    Source: Pradeep et al., "Initial Nugget Evaluation Results for the TREC 2024 RAG Track with the
-    AutoNuggetizer Framework" (arXiv, 2024), doi:10.48550/arXiv.2411.09607.
+    Source: [pradeep2024initial].
 
     Example:
         >>> import ir_graded
@@ -118,8 +117,7 @@ class _CitationP(CitationMeasure):
 
     Use it to see how far the citations of an answer can be trusted, beside ``CitationR``.
 
-    Source: Thakur et al., "Support Evaluation for the TREC 2024 RAG Track" (arXiv, 2025),
-    doi:10.48550/arXiv.2504.15205.
+    Source: [thakur2025support].
 
     Example:
         >>> import ir_graded, pandas as pd
@@ -153,8 +151,7 @@ class _CitationR(CitationMeasure):
 
     Use it to see how much of an answer its citations support, beside ``CitationP``.
 
-    Source: Thakur et al., "Support Evaluation for the TREC 2024 RAG Track" (arXiv, 2025),
-    doi:10.48550/arXiv.2504.15205.
+    Source: [thakur2025support].
 
     Example:
         >>> import ir_graded

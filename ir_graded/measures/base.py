@@ -24,6 +24,7 @@ from ir_measures.measures.base import Agg, MeanAgg
 
 from ir_graded._utils.later import Later, in_place
 from ir_graded._utils.measure_names import MEASURES
+from ir_graded._utils.publications import short_citations
 from ir_graded.core import segments
 from ir_graded.core.derived import Grades
 from ir_graded.core.facets import Facet
@@ -125,14 +126,13 @@ def gains_on_scale(levels: Levels, gains: Overrides, rel: float, max_rel: float)
 
 #: First words of the sections; those that end with a colon are not part of the text.
 _SECTION = re.compile(r"(Formula|Parameters|Drawn|Source|Example|Lacks \w+):\s|Use it\b|Users\b")
-#: A cited paper: authors, "title" (venue and year).
-_CITED = re.compile(r'([^".;:]+), "[^"]+" \([^()]*?(\d{4})\)')
 
 
 def sections(kind: type) -> dict[str, str]:
     """Return the sections of a docstring by name; 'Definition' has all paragraphs without one.
 
-    A counterexample for an entry of ``LACKS`` may be in the docstring of a base class.
+    A counterexample for an entry of ``LACKS`` may be in the docstring of a base class. 'Source' has keys of
+    publications, for which ``with_citations`` writes the publications.
     """
     found = _own_sections(kind)
     lacks = {f"Lacks {name}" for name in getattr(kind, "LACKS", ())}
@@ -152,15 +152,6 @@ def _own_sections(kind: type) -> dict[str, str]:
         else:
             found[head[1] or head[0]] = dedent(block[head.end() :] if head[1] else block).strip()
     return found
-
-
-def cited(source: str) -> str:
-    """Return authors and years of the papers in a source, without those that it follows ("after ...")."""
-    papers = []
-    for authors, year in _CITED.findall(" ".join(source.split()).partition(" after ")[0]):
-        several = re.split(r", | and ", authors.strip())
-        papers.append(f"{authors.strip() if len(several) < 3 else f'{several[0]} et al.'} {year}")  # noqa: PLR2004
-    return "; ".join(papers)
 
 
 #: Properties of every measure that does not list them in ``LACKS``, with a counterexample in its docstring. A
@@ -566,8 +557,9 @@ class GradedMeasure(Scorer, Measure):
 
     @property
     def SOURCE(self) -> str:
-        """Publications that define the measure: authors and years."""
-        return cited(sections(type(self))["Source"])
+        """Publications that define the measure: authors and years, or the source of a measure of your own."""
+        source = sections(type(self))["Source"]
+        return short_citations(source) or " ".join(source.split())
 
     def check_combination(self, params: Mapping[str, Any]) -> None:
         """Raise ParameterError if parameters exclude each other; a hook for subclasses."""

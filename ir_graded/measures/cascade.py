@@ -155,9 +155,7 @@ class _EBR(BlendedUtility, CascadeMeasure):
 
     Users stop when a document satisfies them, and read on otherwise.
 
-    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
-    (EVIA 2008); Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
-    2009), doi:10.1145/1645953.1646033, for the stop, as in NTCIREVAL.
+    Source: [sakai2008modelling]; [chapelle2009expected], for the stop, as in NTCIREVAL.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -200,8 +198,7 @@ class _iRBU(RankUtility, CascadeMeasure):
 
     Users stop when a document satisfies them, and read on otherwise.
 
-    Source: Sakai and Zeng, "Which Diversity Evaluation Measures Are Good?" (SIGIR 2019),
-    doi:10.1145/3331184.3331215.
+    Source: [sakai2019which].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -239,8 +236,7 @@ class _nERR(RankUtility, CascadeMeasure):
 
     Users stop when a document satisfies them, and read on otherwise.
 
-    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
-    2009), doi:10.1145/1645953.1646033.
+    Source: [chapelle2009expected].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -316,8 +312,7 @@ class _gRBP(_WeightedGain, ScaledMeasure):
 
     Users read on to the next rank with a fixed probability. Binary counterpart: RBP.
 
-    Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
-    2008), doi:10.1145/1416950.1416952.
+    Source: [moffat2008rank].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -406,8 +401,7 @@ class _nDCG_JK(_WeightedGain):
 
     Drawn: nDCG-JK nDCG-JK(b=10)
 
-    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002),
-    doi:10.1145/582415.582418.
+    Source: [jarvelin2002cumulated].
 
     Example:
         >>> import ir_graded, ir_measures

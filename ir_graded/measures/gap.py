@@ -126,8 +126,7 @@ class _GAP(StopUtility):
 
     Users disagree about the lowest level that counts as relevant. Binary counterpart: AP.
 
-    Source: Robertson, Kanoulas and Yilmaz, "Extending Average Precision to Graded Relevance Judgments" (SIGIR
-    2010), doi:10.1145/1835449.1835550.
+    Source: [robertson2010extending].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -281,8 +280,7 @@ class _B_pref(_Preference):
 
     Drawn: B-pref B-pref(penalty='relative')
 
-    Source: Sakai, "Alternatives to Bpref" (SIGIR 2007), doi:10.1145/1277741.1277756, after Buckley and
-    Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), doi:10.1145/1008992.1009000.
+    Source: [sakai2007alternatives], after [buckley2004retrieval].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -343,9 +341,7 @@ class _R_pref(_Preference, ScaledMeasure):
 
     Drawn: R-pref R-pref(penalty='relative')
 
-    Source: De Beer and Moens, "Rpref: A Generalization of Bpref towards Graded Relevance Judgments" (SIGIR
-    2006), doi:10.1145/1148170.1148293; Sakai, "Alternatives to Bpref" (SIGIR 2007),
-    doi:10.1145/1277741.1277756.
+    Source: [debeer2006rpref]; [sakai2007alternatives].
 
     Example:
         >>> import ir_graded, ir_measures

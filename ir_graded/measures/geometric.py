@@ -34,8 +34,7 @@ class _GM(ComposedMeasure):
 
     Drawn: GM(measure='AP')
 
-    Source: Robertson, "On GMAP: and Other Transformations" (CIKM 2006), doi:10.1145/1183614.1183630, with the
-    limit of trec_eval's gm_map and gm_bpref.
+    Source: [robertson2006gmap], with the limit of trec_eval's gm_map and gm_bpref.
 
     Example:
         >>> import ir_graded, ir_measures

@@ -98,8 +98,7 @@ class _GF(ScaledMeasure):
 
     Drawn: GF(groups='SIZE')
 
-    Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
-    and Relevance" (ACM TOIS, 2023).
+    Source: [sakai2023versatile].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -184,8 +183,7 @@ class _GFR(ComposedMeasure):
 
     Drawn: GFR(groups={'SIZE':'JSD'})
 
-    Source: Sakai, Kim and Kang, "A Versatile Framework for Evaluating Ranked Lists in Terms of Group Fairness
-    and Relevance" (ACM TOIS, 2023).
+    Source: [sakai2023versatile].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -322,7 +320,7 @@ class _EC(ComposedMeasure):
 
     Drawn: EC(measure='Q')
 
-    Source: Sakai, "NTCIREVAL: A Generic Toolkit for Information Access Evaluation" (FIT 2011).
+    Source: [sakai2011ntcireval].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd

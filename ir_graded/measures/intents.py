@@ -275,8 +275,7 @@ class _I_rec(IntentMeasure):
 
     Drawn: I-rec@3
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
-    2011), doi:10.1145/2009916.2010055, after Zhai, Cohen and Lafferty (SIGIR 2003).
+    Source: [sakai2011evaluating], after [zhai2003beyond].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -317,8 +316,7 @@ class _D(GlobalGainMeasure):
     Use it if documents that serve many or likely intents should be near the top. A perfect run scores 1, but
     one that leaves out an unlikely intent loses little: report ``I-rec`` too (docs/guide/intents.rst).
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
-    2011), doi:10.1145/2009916.2010055.
+    Source: [sakai2011evaluating].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -349,8 +347,7 @@ class _D_sharp(GlobalGainMeasure):
 
     Users want documents on each aspect of the question.
 
-    Source: Sakai and Song, "Evaluating Diversified Search Results Using Per-intent Graded Relevance" (SIGIR
-    2011), doi:10.1145/2009916.2010055.
+    Source: [sakai2011evaluating].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -380,7 +377,7 @@ class _DIN(GlobalGainMeasure):
     Use it if some intents are navigational: users need one document, and a second one adds nothing. Without
     types of intents it equals ``D``.
 
-    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+    Source: [sakai2012evaluation].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -414,7 +411,7 @@ class _DIN_sharp(_DIN):
 
     Use it like ``D#`` if some intents are navigational.
 
-    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+    Source: [sakai2012evaluation].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -446,8 +443,7 @@ class _IA(IntentSumMeasure, ComposedMeasure):
 
     Users mean different things by one query, and each has one meaning in mind.
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009),
-    doi:10.1145/1498759.1498766.
+    Source: [agrawal2009diversifying].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -495,9 +491,7 @@ class _IA_sharp(_IA):
 
     Use it like ``IA`` if coverage of every intent should also count.
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009),
-    doi:10.1145/1498759.1498766; Sakai and Song, "Evaluating Diversified Search Results Using Per-intent
-    Graded Relevance" (SIGIR 2011), doi:10.1145/2009916.2010055, for I-rec.
+    Source: [agrawal2009diversifying]; [sakai2011evaluating], for I-rec.
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -527,7 +521,7 @@ class _P_plus_Q(IntentSumMeasure):
     Use it if users with an informational intent read on (``Q``), and users with a navigational intent stop at
     the best document (``P+``). Qrels need types of intents; it is IA-Q if all are informational.
 
-    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+    Source: [sakai2012evaluation].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -601,7 +595,7 @@ class _P_plus_Q_sharp(_P_plus_Q):
 
     Use it like ``P+Q`` if coverage of every intent should also count.
 
-    Source: Sakai, "Evaluation with Informational and Navigational Intents" (WWW 2012).
+    Source: [sakai2012evaluation].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd

@@ -98,8 +98,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
 
     Drawn: NCU NCU(stop='rb',gamma=0.7)
 
-    Source: Sakai and Robertson, "Modelling A User Population for Designing Information Retrieval Metrics"
-    (EVIA 2008).
+    Source: [sakai2008modelling].
 
     Example:
         >>> import ir_graded, ir_measures

@@ -139,10 +139,8 @@ class _NuggetR(NuggetMeasure):
 
     Drawn: NuggetR@2
 
-    Source: Pradeep, Thakur, Upadhyay, Campos, Craswell and Lin, "The Great Nugget Recall: Automating Fact
-    Extraction and RAG Evaluation with Large Language Models" (arXiv, 2025), doi:10.48550/arXiv.2504.15068,
-    define nuggets and their weights for answers. The measure of retrieved text is one of this package; over
-    documents it is Coverage@k of FreshStack (2025).
+    Source: [pradeep2025great] define nuggets and their weights for answers. The measure of retrieved text is
+    one of this package; over documents it is Coverage@k of FreshStack (2025).
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -225,8 +223,7 @@ class _U(NuggetMeasure):
 
     Drawn: U(L=400)
 
-    Source: Sakai and Dou, "Summaries, Ranked Retrieval and Sessions: A Unified Framework for Information
-    Access Evaluation" (SIGIR 2013), doi:10.1145/2484028.2484031.
+    Source: [sakai2013summaries].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd

@@ -48,7 +48,7 @@ class _Q(BlendedUtility):
 
     Users want all relevant documents, and value highly relevant ones more. Binary counterpart: AP.
 
-    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
+    Source: [sakai2004new].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -86,8 +86,7 @@ class _AWP(_Q):
     Use it to compare with results of early NTCIR workshops, and ``Q`` otherwise: below rank R, a relevant
     document adds as much at any rank.
 
-    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
-    Judgments" (IPSJ SIG Notes, 2001).
+    Source: [kando2001information].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -128,8 +127,7 @@ class _O(BlendedUtility):
 
     Drawn: second run.
 
-    Source: Sakai, "On the Task of Finding One Highly Relevant Document with High Precision" (IPSJ
-    Transactions on Databases, 2006).
+    Source: [sakai2006task].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -176,7 +174,7 @@ class _P_measure(BlendedUtility):
 
     Drawn: second run.
 
-    Source: Sakai, "Give Me Just One Highly Relevant Document: P-measure" (SIGIR 2006).
+    Source: [sakai2006give].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -217,7 +215,7 @@ class _P_plus(_P_measure):
 
     Drawn: second run.
 
-    Source: Sakai, "Bootstrap-Based Comparisons of IR Metrics for Finding One Relevant Document" (AIRS 2006).
+    Source: [sakai2006bootstrap].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -290,7 +288,7 @@ class _R_measure(AtRankMeasure):
 
     Use it as R-precision with levels, for topics of any size. The order down to rank R has no effect.
 
-    Source: Sakai, "Ranking the NTCIR Systems based on Multigrade Relevance" (AIRS 2004).
+    Source: [sakai2004ranking].
 
     Example:
         >>> import ir_graded
@@ -313,8 +311,7 @@ class _R_WP(AtRankMeasure):
 
     Use it for topics of any size. It ignores the order down to rank R and everything below.
 
-    Source: Kando, Kuriyama and Yoshioka, "Information Retrieval System Evaluation using Multi-Grade Relevance
-    Judgments" (IPSJ SIG Notes, 2001).
+    Source: [kando2001information].
 
     Example:
         >>> import ir_graded
@@ -339,8 +336,7 @@ class _nCG(AtRankMeasure):
 
     Users read one page of k results. Binary counterpart: P@k.
 
-    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002),
-    doi:10.1145/582415.582418.
+    Source: [jarvelin2002cumulated].
 
     Example:
         >>> import ir_graded
@@ -366,7 +362,7 @@ class _BR(AtRankMeasure):
 
     Users read one page of k results. Binary counterpart: P@k.
 
-    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).
+    Source: [sakai2004new].
 
     Example:
         >>> import ir_graded
@@ -399,9 +395,7 @@ class _RelP(GradedMeasure):
 
     Users read one page of k results. Binary counterpart: P@k.
 
-    Source: trec_eval (Buckley, 1992), as relative_P; Thakur, Reimers, Rueckle, Srivastava and Gurevych,
-    "BEIR: A Heterogenous Benchmark for Zero-shot Evaluation of Information Retrieval Models" (NeurIPS 2021),
-    as capped recall.
+    Source: [buckley1992trec], as relative_P; [thakur2021beir], as capped recall.
 
     Example:
         >>> import ir_graded

@@ -334,9 +334,16 @@ GAINS = LevelTable("gain of each level; by default the level itself", drop_ident
 STOPS = LevelTable("stop weight of each level; by default its gain")
 MAX_REL = Number("highest level of the scale; by default the highest in the given qrels")
 PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.99, above=0, high=1)
+#: Orders of documents with equal scores, in words for captions.
+TIES_IN_WORDS = {
+    "doc_id": "tied documents by doc id",
+    "expected": "mean over all orders of tied documents",
+    "optimistic": "tied documents best first",
+    "pessimistic": "tied documents worst first",
+}
 TIES = Choice(
     "order of documents with equal scores: by id, the mean over all orders, or by level",
-    ("doc_id", "expected", "optimistic", "pessimistic"),
+    tuple(TIES_IN_WORDS),
     default="doc_id",
 )
 #: Orders of ties without 'optimistic' and 'pessimistic': the best order differs between intents.

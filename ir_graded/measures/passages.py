@@ -86,8 +86,7 @@ class _MAgP(PassageMeasure):
 
     Users read passages within articles. Binary counterpart: AP of articles.
 
-    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a Twist"
-    (SIGIR 2007).
+    Source: [kamps2007evaluating].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -135,8 +134,7 @@ class _gP(PassageMeasure):
 
     Users read passages within articles. Binary counterpart: P@k of articles.
 
-    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a Twist"
-    (SIGIR 2007).
+    Source: [kamps2007evaluating].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -181,8 +179,7 @@ class _gR(PassageMeasure):
 
     Users read passages within articles. Binary counterpart: R@k of articles.
 
-    Source: Kamps, Lalmas and Pehcevski, "Evaluating Relevant in Context: Document Retrieval with a Twist"
-    (SIGIR 2007).
+    Source: [kamps2007evaluating].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -328,8 +325,7 @@ class _CharP(SetMeasure):
     Users read the first k passages or chunks, as a language model does. Binary counterpart: P@k of
     characters.
 
-    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024); Pehcevski and
-    Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
+    Source: [smith2024evaluating]; [pehcevski2005hixeval].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -367,8 +363,7 @@ class _CharR(SetMeasure):
     Users read the first k passages or chunks, as a language model does. Binary counterpart: R@k of
     characters.
 
-    Source: Pipitone and Alami, "LegalBench-RAG: A Benchmark for Retrieval-Augmented Generation in the Legal
-    Domain" (arXiv, 2024), doi:10.48550/arXiv.2408.10343.
+    Source: [pipitone2024legalbench].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -437,7 +432,7 @@ class _CharF(SetMeasure):
 
     Users read the first k passages or chunks, as a language model does.
 
-    Source: Pehcevski and Thom, "HiXEval: Highlighting XML Retrieval Evaluation" (INEX 2005).
+    Source: [pehcevski2005hixeval].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -473,7 +468,7 @@ class _IoU(SetMeasure):
 
     Users read the first k passages or chunks, as a language model does.
 
-    Source: Smith and Troynikov, "Evaluating Chunking Strategies for Retrieval" (Chroma, 2024).
+    Source: [smith2024evaluating].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -527,7 +522,7 @@ class _iP(InterpolatedPrecision):
 
     Drawn: iP@0.1
 
-    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
+    Source: [kamps2008inex].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -568,7 +563,7 @@ class _AiP(InterpolatedPrecision):
 
     Users read passages one after the other, as at INEX. Binary counterpart: AP of characters.
 
-    Source: Kamps, Pehcevski, Kazai, Lalmas and Robertson, "INEX 2007 Evaluation Measures" (INEX, 2008).
+    Source: [kamps2008inex].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -647,7 +642,7 @@ class _PassageAP(GenomicsMeasure):
 
     Users read passages one after the other, as at TREC Genomics.
 
-    Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
+    Source: [hersh2007trec].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -699,7 +694,7 @@ class _Passage2AP(GenomicsMeasure):
 
     Users read passages one after the other, as at TREC Genomics.
 
-    Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
+    Source: [hersh2007trec].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd
@@ -763,7 +758,7 @@ class _AspectAP(GenomicsMeasure):
 
     Users read passages one after the other, as at TREC Genomics.
 
-    Source: Hersh, Cohen, Ruslen and Roberts, "TREC 2007 Genomics Track Overview" (TREC 2007).
+    Source: [hersh2007trec].
 
     Example:
         >>> import ir_graded, ir_measures, pandas as pd

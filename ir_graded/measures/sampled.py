@@ -104,8 +104,7 @@ class _xinfAP(SampledMeasure):
 
     Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
-    Source: Yilmaz, Kanoulas and Aslam, "A Simple and Efficient Sampling Method for Estimating AP and NDCG"
-    (SIGIR 2008), as in NIST's sample_eval.pl.
+    Source: [yilmaz2008simple], as in NIST's sample_eval.pl.
 
     Example:
         >>> import ir_graded, ir_measures
@@ -174,9 +173,7 @@ class _infQ(_xinfAP):
 
     Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
-    Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004), estimated here as
-    AP is by Yilmaz, Kanoulas and Aslam, "A Simple and Efficient Sampling Method for Estimating AP and NDCG"
-    (SIGIR 2008).
+    Source: [sakai2004new], estimated here as AP is by [yilmaz2008simple].
 
     Example:
         >>> import ir_graded, ir_measures
@@ -237,8 +234,7 @@ class _infNDCG(SampledMeasure):
 
     Users want all relevant documents, but only a random sample was judged. Binary counterpart: infAP.
 
-    Source: Yilmaz, Kanoulas and Aslam, "A Simple and Efficient Sampling Method for Estimating AP and NDCG"
-    (SIGIR 2008), as in NIST's sample_eval.pl; grades are sorted as numbers here.
+    Source: [yilmaz2008simple], as in NIST's sample_eval.pl; grades are sorted as numbers here.
 
     Example:
         >>> import ir_graded, ir_measures

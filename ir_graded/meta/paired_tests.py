@@ -175,7 +175,7 @@ class PairedTest:
     Attributes:
         words: what it is, in the docstrings of functions.
         name: its name before the word "test".
-        source: publications, as a report cites them.
+        source: keys of publications in ``sources.bib``.
         smallest_p: the smallest p-value, from the numbers of topics and replicates (infinite is allowed) and
             whether it is two-sided.
         n_resamples: default number of replicates; 0 if none are drawn.
@@ -212,7 +212,7 @@ TESTS: dict[str, PairedTest] = {
     "bootstrap": PairedTest(
         words="paired, studentised",
         name="bootstrap",
-        source="Sakai, 2006",
+        source="[sakai2006evaluating]",
         smallest_p=lambda topics, n_resamples, _: 1.0 if topics < FEWEST_DIFFERENT else 1 / (n_resamples + 1),
         n_resamples=10_000,
         pairs=_bootstrap,
@@ -223,14 +223,14 @@ TESTS: dict[str, PairedTest] = {
     "t": PairedTest(
         words="Student's paired t test",
         name="t",
-        source="Student, 1908",
+        source="[student1908probable]",
         pairs=_t_test,
         correction="holm",
     ),
     "randomisation": PairedTest(
         words="random signs of the differences, statistic: their mean",
         name="randomisation",
-        source="Fisher, 1935; Smucker, Allan and Carterette, 2007",
+        source="[fisher1935design]; [smucker2007comparison]",
         smallest_p=smallest_p,
         n_resamples=100_000,
         pairs=_randomisation,
@@ -240,7 +240,7 @@ TESTS: dict[str, PairedTest] = {
     "wilcoxon": PairedTest(
         words="random signs of the ranks of the differences; tests symmetry about 0, not the mean",
         name="Wilcoxon signed-rank",
-        source="Wilcoxon, 1945; Pratt, 1959",
+        source="[wilcoxon1945individual]; [pratt1959remarks]",
         smallest_p=smallest_p,
         n_resamples=100_000,
         correction="max-t",
@@ -250,7 +250,7 @@ TESTS: dict[str, PairedTest] = {
         words="randomised Tukey HSD of all runs: each replicate permutes the scores of each topic, and the "
         "ASL is the share of replicates whose largest difference of means reaches that of the pair",
         name="randomised Tukey HSD",
-        source="Carterette, 2012",
+        source="[carterette2012multiple]",
         n_resamples=10_000,
         pairs=_tukey_hsd,
     ),
@@ -268,12 +268,14 @@ class Correction:
     Attributes:
         name: what it is called in a sentence.
         words: what it is, in the docstrings of functions.
+        source: keys of publications in ``sources.bib``; empty for none.
         of: corrected p-values from those of a family, in the order given; None if the test computes them.
         multiplies: whether the smallest p-value is multiplied by the number of tests.
     """
 
     name: str
     words: str
+    source: str
     of: Callable[[Floats], Floats] | None
     multiplies: bool = False
 
@@ -284,24 +286,28 @@ CORRECTIONS: dict[str, Correction] = {
         "step-down max-t",
         "step-down, from the largest statistic of each replicate; controls the probability of any false "
         "positive and needs resampling",
+        "[westfall1993resampling]; [boytsov2013deciding]",
         None,
     ),
     "holm": Correction(
         "Holm's correction",
         "Holm; controls the probability of any false positive",
+        "[holm1979simple]",
         holm,
         multiplies=True,
     ),
     "bonferroni": Correction(
         "Bonferroni's correction",
         "controls the probability of any false positive",
+        "[dunn1961multiple]",
         lambda p: np.minimum(1.0, p * p.size),
         multiplies=True,
     ),
     "bh": Correction(
         "the correction of Benjamini and Hochberg",
         "Benjamini and Hochberg; controls the expected share of false positives",
+        "[benjamini1995controlling]",
         lambda p: np.minimum(1.0, _benjamini_hochberg(p)),
     ),
-    "none": Correction("no correction", "no correction", lambda p: p),
+    "none": Correction("no correction", "no correction", "", lambda p: p),
 }

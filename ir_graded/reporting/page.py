@@ -16,10 +16,12 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.later import extra
+from ir_graded._utils.publications import short_citations
 from ir_graded.analyses.score_intervals import MOST_IMPUTED
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import TOO_FEW
+from ir_graded.measures.descriptions import settings_of
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import p_text
 from ir_graded.meta.options import statistic
@@ -173,6 +175,7 @@ def render(contents: Contents) -> str:
         .render(
             contents=contents,
             test=contents.tests and TESTS[contents.tests.test],
+            test_source=contents.tests and short_citations(TESTS[contents.tests.test].source),
             correction=contents.tests and CORRECTIONS[contents.tests.correction],
             ranks=of_ranks(contents),
             ranks_test=contents.ranks and TESTS[contents.ranks.test].name,
@@ -181,6 +184,7 @@ def render(contents: Contents) -> str:
             too_few=TOO_FEW,
             unjudged_at=depths.index(UNJUDGED_AT) if UNJUDGED_AT in depths else None,
             notes=[note(measure) for measure in contents.scores.measures],
+            settings=settings_of((str(measure), measure) for measure in contents.scores.measures),
             versions=versions(),
             signature=replace(contents.scores.signature, seed=contents.rng),
             level=f"{100 * contents.intervals.confidence:g}%",

@@ -91,6 +91,7 @@ _VALUES = {
 _INTERVALS = "many.txt many.run -m AP --unjudged intervals --depth 5 --n-samples 20"
 #: Values that differ for a command, and those of its own options.
 _OF_COMMAND = {
+    "measures": _values("--bibtex"),
     "evaluate": {
         **_values("--unjudged bounds", runs="one.run", measures="P@3"),
         **_values("--estimates", qrels="sampled.txt", measures="AP"),

@@ -16,6 +16,7 @@ from packed import gzipped
 from tabulate import tabulate
 
 import ir_graded
+from ir_graded._utils.publications import publications
 from ir_graded._utils.text_tables import FORMATS, PAPERS, in_columns, json_line
 from ir_graded.cli.main import commands
 from ir_graded.errors import printable
@@ -300,6 +301,15 @@ def test_measures_lists_every_measure_with_its_parameters_and_names(run, monkeyp
             assert parameter in out
 
 
+def test_measures_prints_publications_as_bibtex(run):
+    code, out, _ = run("measures", "Q@10", "GMAP", "--bibtex")
+    assert code == 0
+    assert re.findall(r"^@\w+\{(\w+),$", out, re.MULTILINE) == [
+        *("harman1992evaluation", "robertson2006gmap", "sakai2004new")
+    ]
+    assert len(re.findall("^@", run("measures", "--bibtex")[1], re.MULTILINE)) == len(publications())
+
+
 @pytest.mark.parametrize("name", ["Q", "Q-measure", "Q(beta=0)@5"])
 def test_measures_explains_one_measure(run, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "1000")
@@ -312,7 +322,7 @@ def test_measures_explains_one_measure(run, monkeypatch, name):
         "    beta=1             weight of gain against count in the blended ratio: a number >= 0 or inf\n",
         'ir_graded evaluate qrels.txt bm25.run -m "Q@10"',
         "    {Q: 0.75}\n",
-        'Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4, 2004).',
+        'Source: Sakai, "New Performance Metrics based on Multigrade Relevance" (NTCIR-4,\n2004).',
     ):
         assert part in out
     assert "Lacks" not in out

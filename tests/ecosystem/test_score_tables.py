@@ -222,7 +222,8 @@ def test_better_and_worse_runs_have_different_signs():
 def test_captions_labels_names_and_rules_are_chosen():
     options = {"caption": "Runs.", "names": {"old": "$O$", "nDCG(ties='expected')@10": r"\textsc{n}"}}
     text = scored().to_latex(**options, label="tab:runs", booktabs=False)
-    assert "\\caption{Runs. Best values in bold.}\n\\label{tab:runs}\n" in text
+    assert "\\caption{Runs. Best values in bold. \\textsc{n}: cutoff 10, mean over all" in text
+    assert "; all measures: gains = levels.}\n\\label{tab:runs}\n" in text
     assert r"run & \textsc{n} & NCU" in text
     assert "\n$O$ & " in text
     assert text.count(r"\hline") == 3
@@ -258,7 +259,7 @@ def test_intervals_are_those_of_confidence_intervals():
         for run in range(3):
             assert f"[{found.low[measure, run]:.3f}, {found.high[measure, run]:.3f}]" in text
     assert rf"\phantom{{{{\dagger}}}}}}$ [{found.low[0, 0]:.3f}, " in text
-    assert r"Brackets: 90\% confidence intervals (bootstrap of the topics, 2,000 replicates).}" in text
+    assert r"Brackets: 90\% confidence intervals (bootstrap of the topics, 2,000 replicates). nDCG" in text
     default = scores.to_markdown(intervals=True)
     assert default == scores.to_markdown(intervals=ir_graded.meta.confidence_intervals(scores))
     assert "95% confidence intervals (Student)." in default
@@ -284,7 +285,7 @@ def test_latex_compiles(tmp_path):
 def test_without_a_baseline_nothing_is_marked():
     text = scored().to_latex()
     assert "dagger" not in text
-    assert "Mean scores over 20 topics. Best values in bold.}" in text
+    assert "Mean scores over 20 topics. Best values in bold. nDCG" in text
 
 
 def test_values_with_equal_digits_are_both_bold():
@@ -350,4 +351,4 @@ def test_parquet_holds_the_frame(tmp_path):
 
 
 def test_a_caption_ends_before_other_sentences():
-    assert "\\caption{Runs. Best values in bold.}" in scored().to_latex(caption="Runs")
+    assert "\\caption{Runs. Best values in bold. " in scored().to_latex(caption="Runs")

@@ -687,3 +687,5 @@ def test_each_measure_has_its_meaning_source_and_provider(tmp_path):
     q = ir_graded.Q
     assert rows[0][1] == f"{q.PRETTY_NAME} ({q.SOURCE}). {q.SHORT_DESC}"
     assert ["where ir-measures sums it" in text for _, text, _ in rows] == [False, False, True, False]
+    by_all = "relevant from level 1, tied documents by doc id"
+    assert f"<dt>Parameters</dt> <dd>Q: beta 1, gains = levels, {by_all}; AP: {by_all}.</dd>" in said

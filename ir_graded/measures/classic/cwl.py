@@ -169,8 +169,7 @@ class RankBiasedPrecision(WeightByRank):
 
     Parameters: p in [0, 1], rel (required).
 
-    Source: Moffat and Zobel, "Rank-Biased Precision for Measurement of Retrieval Effectiveness" (ACM TOIS,
-    2008).
+    Source: [moffat2008rank].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -211,8 +210,7 @@ class ScaledDiscountedGain(WeightByRank):
 
     Parameters: cutoff and max_rel (required), min_rel, dcg='log2'. cwl_eval looks at 1,000 ranks at most.
 
-    Source: Moffat, Bailey, Scholer and Thomas, "Incorporating User Expectations and Behavior into the
-    Measurement of Search Effectiveness" (ACM TOIS, 2017), as in cwl_eval.
+    Source: [moffat2017incorporating], as in cwl_eval.
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -244,7 +242,7 @@ class InverseSquares(WeightByRank):
 
     Parameters: T > 0, max_rel (required), min_rel.
 
-    Source: Moffat, Scholer and Thomas, "Models and Metrics: IR Evaluation as a User Process" (ADCS 2012).
+    Source: [moffat2012models].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -268,9 +266,7 @@ class InverseSquaresOfTarget(ExpectedGain):
 
     Parameters: T > 0, max_rel (required), min_rel.
 
-    Source: Bailey, Moffat, Scholer and Thomas, "User Variability and IR System Evaluation" (SIGIR 2015);
-    Moffat, Bailey, Scholer and Thomas, "INST: An Adaptive Metric for Information Retrieval Evaluation" (ADCS
-    2015).
+    Source: [bailey2015user]; [moffat2015inst].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -332,8 +328,7 @@ class BejeweledPlayer(ExpectedGain):
 
     Parameters: cutoff and max_rel (required), T > 0, min_rel.
 
-    Source: Zhang, Liu, Li, Zhang, Xu and Ma, "Evaluating Web Search with a Bejeweled Player Model" (SIGIR
-    2017), the static version, as in cwl_eval.
+    Source: [zhang2017evaluating], the static version, as in cwl_eval.
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -403,8 +398,7 @@ class NearlyReciprocalRank8(NearlyReciprocalRank):
 
     Parameters: cutoff and max_rel (required), min_rel.
 
-    Source: Azzopardi, Mackenzie and Moffat, "ERR is not C/W/L: Exploring the Relationship Between Expected
-    Reciprocal Rank and Other Metrics" (ICTIR 2021).
+    Source: [azzopardi2021err].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -426,8 +420,7 @@ class NearlyReciprocalRank9(NearlyReciprocalRank):
 
     Parameters: cutoff and max_rel (required), min_rel.
 
-    Source: Azzopardi, Mackenzie and Moffat, "ERR is not C/W/L: Exploring the Relationship Between Expected
-    Reciprocal Rank and Other Metrics" (ICTIR 2021).
+    Source: [azzopardi2021err].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -450,8 +443,7 @@ class NearlyReciprocalRank10(NearlyReciprocalRank):
 
     Parameters: p in [0, 1], max_rel (required), min_rel.
 
-    Source: Azzopardi, Mackenzie and Moffat, "ERR is not C/W/L: Exploring the Relationship Between Expected
-    Reciprocal Rank and Other Metrics" (ICTIR 2021).
+    Source: [azzopardi2021err].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -474,8 +466,7 @@ class NearlyReciprocalRank11(NearlyReciprocalRank):
 
     Parameters: T > 0, max_rel (required), min_rel.
 
-    Source: Azzopardi, Mackenzie and Moffat, "ERR is not C/W/L: Exploring the Relationship Between Expected
-    Reciprocal Rank and Other Metrics" (ICTIR 2021).
+    Source: [azzopardi2021err].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER

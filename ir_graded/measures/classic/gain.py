@@ -44,8 +44,7 @@ class DiscountedGain(Classic):
     dcg='exp-log2', as in gdeval. ``gains`` first replaces the levels that it names; levels that become
     negative count as unjudged.
 
-    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002); the
-    exponential gain is of Burges et al., "Learning to Rank using Gradient Descent" (ICML 2005).
+    Source: [jarvelin2002cumulated]; the exponential gain is of [burges2005learning].
 
     Lacks truncation:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -178,8 +177,7 @@ class ExpectedReciprocalRank(Classic):
 
     Parameters: cutoff (required), as in gdeval. For scales with another highest level use ``nERR``.
 
-    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
-    2009), as in gdeval of the TREC Web track (Clarke, 2010).
+    Source: [chapelle2009expected], as in gdeval of the TREC Web track (Clarke, 2010).
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -246,7 +244,7 @@ class Compatibility(Classic):
     Parameters: p in (0, 1), normalize, as in the provider of ir-measures; depth, which sets D: lists that are
     longer are cut. The program of the authors has depth=1000.
 
-    Source: Clarke, Vtyurina and Smucker, "Assessing Top-k Preferences" (ACM TOIS, 2021).
+    Source: [clarke2021assessing].
     """
 
     FURTHER = {"depth": Whole("depth to which the lists are compared, at most 1,000,000")}

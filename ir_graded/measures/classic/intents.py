@@ -246,8 +246,7 @@ class AlphaDCG(Novelty):
 
     Parameters: cutoff (required), alpha in [0, 1], rel, judged_only.
 
-    Source: Clarke et al., "Novelty and Diversity in Information Retrieval Evaluation" (SIGIR 2008), as in
-    ndeval of the TREC Web track, which does not divide at rank 1.
+    Source: [clarke2008novelty], as in ndeval of the TREC Web track, which does not divide at rank 1.
 
     Lacks ideal:
         >>> import pandas as pd
@@ -274,8 +273,8 @@ class AlphaNDCG(OverIdeal):
 
     Parameters: cutoff, alpha in [0, 1], rel, judged_only.
 
-    Source: Clarke et al., "Novelty and Diversity in Information Retrieval Evaluation" (SIGIR 2008), as in
-    ndeval of the TREC Web track, in which rounding decides between documents that add equally.
+    Source: [clarke2008novelty], as in ndeval of the TREC Web track, in which rounding decides between
+    documents that add equally.
 
     Lacks ideal:
         >>> import pandas as pd
@@ -311,8 +310,7 @@ class ERRIntentAware(Novelty):
 
     Parameters: cutoff (required), rel, judged_only.
 
-    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
-    2009), as in ndeval of the TREC Web track, which does not divide at rank 1.
+    Source: [chapelle2009expected], as in ndeval of the TREC Web track, which does not divide at rank 1.
 
     Lacks ideal:
         >>> import pandas as pd
@@ -337,8 +335,7 @@ class NormalisedERRIntentAware(OverIdeal):
 
     Parameters: cutoff, rel, judged_only.
 
-    Source: Chapelle, Metzler, Zhang and Grinspan, "Expected Reciprocal Rank for Graded Relevance" (CIKM
-    2009), as in ndeval of the TREC Web track.
+    Source: [chapelle2009expected], as in ndeval of the TREC Web track.
 
     Lacks ideal:
         >>> import pandas as pd
@@ -373,8 +370,7 @@ class NoveltyRankBiasedPrecision(Novelty):
 
     Parameters: alpha in [0, 1], beta in [0, 1], rel.
 
-    Source: Clarke, Kolla and Vechtomova, "An Effectiveness Measure for Ambiguous and Underspecified Queries"
-    (ICTIR 2009).
+    Source: [clarke2009effectiveness].
 
     Lacks ideal:
         >>> import pandas as pd
@@ -403,8 +399,7 @@ class NormalisedNoveltyRankBiasedPrecision(OverIdeal):
 
     Parameters: alpha in [0, 1], beta in [0, 1], rel.
 
-    Source: Clarke, Kolla and Vechtomova, "An Effectiveness Measure for Ambiguous and Underspecified Queries"
-    (ICTIR 2009).
+    Source: [clarke2009effectiveness].
 
     Lacks ideal:
         >>> import pandas as pd
@@ -436,8 +431,7 @@ class AveragePrecisionIntentAware(IntentClassic):
 
     Parameters: rel, judged_only.
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009), as in ndeval
-    of the TREC Web track.
+    Source: [agrawal2009diversifying], as in ndeval of the TREC Web track.
 
     Lacks ideal:
         >>> import pandas as pd
@@ -464,8 +458,7 @@ class PrecisionIntentAware(IntentClassic):
 
     Parameters: cutoff (required), rel, judged_only.
 
-    Source: Agrawal, Gollapudi, Halverson and Ieong, "Diversifying Search Results" (WSDM 2009), as in ndeval
-    of the TREC Web track.
+    Source: [agrawal2009diversifying], as in ndeval of the TREC Web track.
 
     Lacks ideal:
         >>> import pandas as pd
@@ -493,8 +486,7 @@ class SubtopicRecall(IntentClassic):
 
     Parameters: cutoff, rel.
 
-    Source: Zhai, Cohen and Lafferty, "Beyond Independent Relevance: Methods and Evaluation Metrics for
-    Subtopic Retrieval" (SIGIR 2003).
+    Source: [zhai2003beyond].
     """
 
     @property

@@ -26,7 +26,7 @@ class AveragePrecision(LinearClassic):
 
     Parameters: cutoff, rel, judged_only, as in trec_eval's map and map_cut.
 
-    Source: Harman, "Evaluation Issues in Information Retrieval" (Information Processing & Management, 1992).
+    Source: [harman1992evaluation].
     """
 
     NORM = ""
@@ -50,7 +50,7 @@ class ReciprocalRank(Classic):
 
     Parameters: rel, and either cutoff (as in MS MARCO's script) or judged_only (as in trec_eval).
 
-    Source: Kantor and Voorhees, "The TREC-5 Confusion Track" (Information Retrieval, 2000).
+    Source: [kantor2000trec].
     """
 
     MONOTONE = True
@@ -79,7 +79,7 @@ class Precision(LinearClassic):
 
     Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
-    Source: van Rijsbergen, "Information Retrieval" (1979).
+    Source: [vanrijsbergen1979information].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -104,7 +104,7 @@ class Recall(LinearClassic):
 
     Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
-    Source: van Rijsbergen, "Information Retrieval" (1979).
+    Source: [vanrijsbergen1979information].
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -124,7 +124,7 @@ class RPrecision(LinearClassic):
 
     Parameters: rel, judged_only, as in trec_eval.
 
-    Source: Buckley and Voorhees, "Retrieval System Evaluation" (in TREC: Experiment and Evaluation, 2005).
+    Source: [buckley2005retrieval].
     """
 
     def terms(self, view: View) -> Floats:
@@ -145,8 +145,7 @@ class InterpolatedPrecision(Classic):
     Parameters: recall (required, in [0, 1]), rel, judged_only, as in trec_eval 9, which reads two decimals of
     the recall.
 
-    Source: Salton and McGill, "Introduction to Modern Information Retrieval" (1983), as in trec_eval's
-    iprec_at_recall.
+    Source: [salton1983introduction], as in trec_eval's iprec_at_recall.
     """
 
     def validate_params(self) -> None:
@@ -185,7 +184,7 @@ class Success(Classic):
 
     Parameters: cutoff (required), rel, judged_only, as in trec_eval.
 
-    Source: Tomlinson's measure in trec_eval 9 (Buckley, 2008).
+    Source: Tomlinson's measure, in [buckley2008trec].
     """
 
     MONOTONE = True
@@ -214,8 +213,7 @@ class Accuracy(Classic):
     Parameters: cutoff, rel. The provider of ir-measures leaves topics without a relevant document out, and
     fails if all documents are relevant.
 
-    Source: ir-measures (MacAvaney, Macdonald and Ounis, "Streamlining Evaluation with ir-measures", ECIR
-    2022).
+    Source: [macavaney2022streamlining].
 
     Lacks swap:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -283,8 +281,7 @@ class BinaryPreference(Classic):
 
     Parameters: rel, as in trec_eval.
 
-    Source: Buckley and Voorhees, "Retrieval Evaluation with Incomplete Information" (SIGIR 2004), as
-    corrected in trec_eval 8.
+    Source: [buckley2004retrieval], as corrected in trec_eval 8.
 
     Lacks exchange:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -340,8 +337,7 @@ class InferredAveragePrecision(Classic):
 
     Parameters: rel, as in trec_eval.
 
-    Source: Yilmaz and Aslam, "Estimating Average Precision with Incomplete and Imperfect Judgments" (CIKM
-    2006), as in trec_eval.
+    Source: [yilmaz2006estimating], as in trec_eval.
 
     Lacks ideal:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -418,7 +414,7 @@ class JudgmentRate(LinearClassic):
 
     Parameters: cutoff, as in the provider of ir-measures.
 
-    Source: MacAvaney, OpenNIR (WSDM 2020), from which ir-measures took it.
+    Source: [macavaney2020opennir], from which ir-measures took it.
 
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -446,6 +442,8 @@ class NumRetrieved(Classic):
     """Number of documents retrieved, or of those with level >= rel. Summed over topics.
 
     Parameters: rel, as in trec_eval's num_ret and num_rel_ret.
+
+    Source: [buckley1992trec].
 
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -491,6 +489,8 @@ class NumRelevant(Classic):
 
     Parameters: rel; ir-measures supports rel=1 only.
 
+    Source: [buckley1992trec], as num_rel.
+
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
         >>> measure, qrels, run = ir_measures.NumRel, {"1": {"a": 1}}, {"1": {"x": 1.0}}
@@ -520,6 +520,8 @@ class NumRelevant(Classic):
 @register(ir_measures.NumQ)
 class NumTopics(Classic):
     """Number of topics: 1 for each topic of the qrels that is in the run. Summed over topics.
+
+    Source: [buckley1992trec], as num_q.
 
     Lacks nothing:
         >>> from ir_graded.evaluation.provider import PROVIDER
@@ -561,7 +563,7 @@ class SetPrecision(SetMeasure):
 
     Parameters: rel, relative, judged_only, as in trec_eval's set_P and set_relative_P.
 
-    Source: trec_eval (Buckley, 1992), formerly exact_prec.
+    Source: [buckley1992trec], formerly exact_prec.
     """
 
     MONOTONE = True
@@ -586,7 +588,7 @@ class SetRecall(LinearClassic):
 
     Parameters: rel, as in trec_eval's set_recall.
 
-    Source: trec_eval (Buckley, 1992), formerly exact_recall.
+    Source: [buckley1992trec], formerly exact_recall.
     """
 
     RANKED = False
@@ -602,7 +604,7 @@ class SetFMeasure(SetMeasure):
 
     Parameters: beta (0, or from 0.0001 to below 1e16: trec_eval misreads other values), rel, judged_only.
 
-    Source: van Rijsbergen, "Information Retrieval" (1979), as in trec_eval.
+    Source: [vanrijsbergen1979information], as in trec_eval.
     """
 
     def is_defined(self) -> bool:
@@ -626,7 +628,7 @@ class SetAveragePrecision(SetMeasure):
 
     Parameters: rel, judged_only, as in trec_eval's set_map.
 
-    Source: trec_eval (Buckley, 1992), formerly exact_unranked_avg_prec.
+    Source: [buckley1992trec], formerly exact_unranked_avg_prec.
     """
 
     def score(self, views: Views) -> Floats:

@@ -82,8 +82,7 @@ def _of(classic: type[Classic]) -> type[TiedClassic]:
     name = classic.MEASURE.NAME
     members = {
         "__doc__": f"{name} with another order of documents with equal scores.\n\n"
-        'Source: McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently in '
-        'the Presence of Tied Scores" (ECIR 2008).',
+        "Source: [mcsherry2008computing].",
         "__module__": __name__,
         "CLASSIC": classic,
         "NAME": f"{name} with ties",
