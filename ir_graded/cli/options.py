@@ -135,8 +135,9 @@ def of(
         kind = _type(name, words.get(name), default)
         if kind is None or name in without or (only is not None and name not in only):
             continue
-        flag = f"--{name}/--un{name}" if kind is bool else _FLAGS.get(name, f"--{name.replace('_', '-')}")
+        flag = f"--{name}/--un{name}" if default is True else _FLAGS.get(name, f"--{name.replace('_', '-')}")
         settings = {"type": kind, "default": default, "required": required, "help": helps.get(name)}
+        settings |= {"is_flag": kind is bool or None}
         settings |= {"show_default": default is not None}
         made.append(click.option(flag, *_SHORT.get(name, ()), name, **settings))
     return stacked(*made)
