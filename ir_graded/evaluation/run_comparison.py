@@ -48,6 +48,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     beyond: str = "keep",
     duplicates: str = "raise",
     ignore_identical_ids: bool = False,
+    without_relevant: str = "zero",
     topics: Any = None,
     **options: Any,
 ) -> Differences:
@@ -70,7 +71,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         slices: slices of topics, as for ``meta.differences``. In a file, blanks, tabs or commas separate the
             fields; where topics hold blanks, it must be a tab or a comma. A header that begins with
             ``query_id`` is skipped.
-        ties: as for ``evaluate``; also the next eight.
+        ties: as for ``evaluate``; also the next nine.
         ranks: see there.
         intents: see there.
         nuggets: see there.
@@ -78,6 +79,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         beyond: see there.
         duplicates: see there.
         ignore_identical_ids: see there.
+        without_relevant: see there; the topics left out are in no slice and have no weight.
         topics: see there.
         options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, clusters,
             minimum, n_resamples and rng.
@@ -115,8 +117,8 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     check_higher_is_better(read)
     name, named = named_with_baseline(baseline, runs)
     given = {"intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond, "topics": topics}
-    given |= {"ranks": ranks, "duplicates": duplicates, "ignore_identical_ids": ignore_identical_ids}
-    request = Request(read, qrels, named, **given)
+    given |= {"ignore_identical_ids": ignore_identical_ids, "without_relevant": without_relevant}
+    request = Request(read, qrels, named, ranks=ranks, duplicates=duplicates, **given)
     if any(run.is_read_once for run in request.runs.values()):
         request.reread()  # rankings may be compared after they are scored
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)

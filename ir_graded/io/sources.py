@@ -162,6 +162,16 @@ class Source:
         """Return the run with other ``Options`` on which of its rows count."""
         return replace(self, options=self.options._replace(**options))
 
+    def of_topics(self, names: Collection[str]) -> Source:
+        """Return the qrels of some topics."""
+        if self.content == "dicts":
+            return replace(
+                self, given={one: docs for one, docs in self.given.items() if as_text(one) in names}
+            )
+        table = self.table()
+        rows = np.flatnonzero(table.query_id.is_in([*names]).to_numpy())
+        return self.read_as(replace(table[rows], without_rows=table.without_rows.intersection(names)))
+
     def read_as(self, table: Table) -> Source:
         """Return the source as a table that was read from it."""
         return Source(self.kind, table, TABLE)

@@ -87,6 +87,11 @@ class Judgments:
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
 
+    def with_level_above(self, level: float) -> set[str]:
+        """Return the names of the topics with a document of a level above this one."""
+        above = self.levels.values[self.levels.level_index] > level
+        return {self.names[number] for number in self.levels.topic[above].tolist()}
+
     def note_on_text(self, rel: float) -> str:
         """Return a sentence on topics without text highlighted with a level >= ``rel``; empty without any."""
         highlights = self.levels.highlights

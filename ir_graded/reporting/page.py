@@ -45,6 +45,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     correction: str | None = None,
     duplicates: str = "raise",
     ignore_identical_ids: bool = False,
+    without_relevant: str = "zero",
     weights: Any = None,
     clusters: Any = None,
     title: str = "",
@@ -82,6 +83,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
             first with the highest score; with 'raise', a repetition is an error.
         ignore_identical_ids: leave out the documents of a run whose id is that of their topic, as in
             ``evaluate``.
+        without_relevant: topics of the qrels without a document of a level above 0: 'zero' keeps them,
+            'leave out' leaves them out of all results, as in ``evaluate``.
         weights: weights of the topics in means, intervals and tests, as for ``meta.differences``.
         clusters: the cluster of each topic in intervals, tests and ranks, as for ``meta.differences``.
         title: heading of the page, by default "Evaluation report".
@@ -115,7 +118,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
     options |= {"weights": weights, "clusters": clusters, "title": title}
     of_inputs = {"queries": queries, "documents": documents, "duplicates": duplicates}
-    of_inputs |= {"ignore_identical_ids": ignore_identical_ids}
+    of_inputs |= {"ignore_identical_ids": ignore_identical_ids, "without_relevant": without_relevant}
     if not path:
         raise ParameterError("report: path is missing, the HTML file to write")
     if isinstance(measures, Scores):

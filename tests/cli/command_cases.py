@@ -79,6 +79,7 @@ _VALUES = {
     **_values("--lengths lengths.csv", measures="CharP@2"),
     **_values("--duplicates first", runs="one.run twice.run"),
     **_values("--ignore-identical-ids", runs="one.run own.run"),
+    **_values("--without-relevant 'leave out'", qrels="without.txt"),
     **_values("--beyond raise", **_SPANS, measures="Q", more="--lengths short.csv"),
 }
 _INTERVALS = "many.txt many.run -m AP --unjudged intervals --depth 5 --n-samples 20"
@@ -229,6 +230,7 @@ def _texts():  # one file after the other
     judged = [(topic, doc, level) for (topic, doc), level in levels.items()]
     yield "qrels.txt", _lines((t, 0, d, level) for t, d, level in judged)
     yield "others.txt", _lines((t, 0, d, rng.choice([level, 1, 2])) for t, d, level in judged if d != "h")
+    yield "without.txt", _lines((t, 0, d, level * (t != TOPICS[0])) for t, d, level in judged)
     yield "few.txt", _lines((t, 0, d, level) for t, d, level in judged[:24])
     sampled = ((t, 0, d, 1 + (d > "d"), -1 if d in "eg" else level) for t, d, level in judged)
     yield "sampled.txt", _lines(sampled)
