@@ -12,7 +12,7 @@ import numpy as np
 from ir_graded._utils.results import Result
 from ir_graded.core.facets import POSITION
 from ir_graded.errors import ParameterError
-from ir_graded.evaluation.evaluate import evaluate
+from ir_graded.evaluation.evaluate import OF_ROWS, evaluate
 from ir_graded.evaluation.scores import Scores, read_scores, saved_signature
 from ir_graded.evaluation.signature import MIXED, Signature
 
@@ -78,8 +78,8 @@ def verify(  # noqa: PLR0913  # options of evaluate
         saved: scores with a signature: the file of ``ir_graded evaluate --save``, the JSON of
             ``Scores.to_json`` in a file, or ``Scores``.
         qrels: the qrels, in any form of ``evaluate``.
-        runs: the runs, in any form of ``evaluate``, with the saved ``duplicates``. A run with another name
-            but equal rows is the saved run.
+        runs: the runs, in any form of ``evaluate``, with the saved ``duplicates`` and
+            ``ignore_identical_ids``. A run with another name but equal rows is the saved run.
         ties: order of documents with equal scores; by default the saved one.
         ranks: ranks of a run with passages; by default the saved ones.
         intents: probabilities and types of the intents, as in ``evaluate``; files are not part of what was
@@ -113,7 +113,8 @@ def verify(  # noqa: PLR0913  # options of evaluate
     saved_options = was.get("options", {})
     if saved_options.get("estimates"):
         raise ParameterError("verify recomputes scores of evaluate, but the saved scores are estimates")
-    given = {"ties": ties, "ranks": ranks, "beyond": beyond, "duplicates": None}
+    given = {"ties": ties, "ranks": ranks, "beyond": beyond}
+    given |= dict.fromkeys(OF_ROWS)
     chosen = {name: saved_options.get(name) if one is None else one for name, one in given.items()}
     by_default = {None, "default", POSITION.name, MIXED}
     chosen = {name: one for name, one in chosen.items() if one not in by_default}

@@ -169,7 +169,8 @@ def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, floa
 
 
 _NOT_MEANS = {"-q", "--unjudged", "--estimates"}
-_NOT_OF_DOCUMENTS = {"--ranks", "--intents", "--nuggets", "--groups", "--lengths", "--duplicates"}
+_NOT_OF_DOCUMENTS = {"--ranks", "--intents", "--nuggets", "--groups", "--lengths"}
+_NOT_OF_DOCUMENTS |= {"--duplicates", "--ignore-identical-ids", "--without-relevant"}
 _NOT_OF_DOCUMENTS |= {f"--ties {order}" for order in TIES.words if order != "doc_id"}
 _MARKS = (
     f"--baseline and --letters need -o {_PAPERS}, and exclude --by-topic, --unjudged bounds or intervals, "
@@ -182,7 +183,8 @@ _RULES = (
         (
             *(mode, True, _NOT_OF_DOCUMENTS),
             f"{mode} supports only measures of documents with ties by doc_id: "
-            "leave out --ties, --ranks, --intents, --nuggets, --groups, --lengths and --duplicates",
+            "leave out --ties, --ranks, --intents, --nuggets, --groups, --lengths, "
+            "--without-relevant, --ignore-identical-ids and --duplicates",
         )
         for mode in ("--unjudged", "--estimates")
     ),

@@ -46,7 +46,7 @@ def for_shell(message: str, command: click.Command) -> str:
     def option(found: re.Match[str]) -> str:
         name, value = found.groups()
         if value:
-            return f"{flags[name]} {value.strip(chr(39))}"
+            return f"{flags[name]} {value if ' ' in value else value.strip(chr(39))}"
         return flags[name] if "_" in name else found[0]
 
     # After a colon or "as in" a parameter is one of a measure. Alone, names without _ are English words.

@@ -21,11 +21,11 @@ from ir_measures.measures import Measure
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.text_tables import FORMATS
 from ir_graded.errors import CoverageWarning, short_repr
-from ir_graded.evaluation.evaluate import BEYOND, evaluate
+from ir_graded.evaluation.evaluate import BEYOND, OF_ROWS, evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.paths import is_file, run_files, standard_input
 from ir_graded.io.run_names import runs_of_arguments
-from ir_graded.io.sources import DUPLICATES, named_runs, opened, with_query_ids as given_query_ids
+from ir_graded.io.sources import named_runs, opened, with_query_ids as given_query_ids
 from ir_graded.io.text import line_text, read_text
 from ir_graded.measures.params import RANKS, TIES
 from ir_graded.measures.parsing import read_measures
@@ -117,7 +117,7 @@ _FLAGS = {"rng": "--seed"}
 _SHORT = {"n_resamples": ("-B",)}
 #: Words of options of functions that are not statistics.
 _WORDS: dict[str, Collection[str]] = {"ties": TIES.words, "ranks": RANKS.words, "beyond": BEYOND}
-_WORDS["duplicates"] = DUPLICATES
+_WORDS |= {name: OF_ROWS[name] for name in ("duplicates", "without_relevant")}
 #: Parameters in units of a measure.
 _IN_UNITS = {"difference", "tolerance"}
 #: More replicates would not change printed digits, and may not fit into memory.
@@ -141,8 +141,9 @@ def of(
         kind = _type(name, words.get(name), default)
         if kind is None or name in without or (only is not None and name not in only):
             continue
-        flag = f"--{name}/--un{name}" if kind is bool else _FLAGS.get(name, f"--{name.replace('_', '-')}")
+        flag = f"--{name}/--un{name}" if default is True else _FLAGS.get(name, f"--{name.replace('_', '-')}")
         settings = {"type": kind, "default": default, "required": required, "help": helps.get(name)}
+        settings |= {"is_flag": kind is bool or None}
         settings |= {"show_default": default is not None}
         made.append(click.option(flag, *_SHORT.get(name, ()), name, **settings))
     return stacked(*made)

@@ -62,6 +62,9 @@ def report(  # noqa: PLR0913, PLR0917  # click passes all options
     command = ["ir_graded", "report", qrels, *options.runs_as_typed()]
     for option in context.command.params[2:]:
         value = context.params.get(str(option.name))
+        if isinstance(value, bool):  # of a flag
+            command += [option.opts[0]] * value
+            continue
         values = value if isinstance(value, tuple) else [] if value in {None, ""} else [value]
         command += [word for one in values for word in (option.opts[0], str(one))]
     judged = options.judgments(qrels, intents, nuggets, groups)

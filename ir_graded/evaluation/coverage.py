@@ -190,6 +190,8 @@ class Coverage:
     notes_on_qrels: Sequence[str] = ()
     #: Whether some measure ranks documents with equal scores by id.
     by_id: bool = True
+    #: Topics of the qrels that are left out, since none of their documents is relevant.
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._shares = [run.shares for run in self.runs]
@@ -242,6 +244,13 @@ class Coverage:
 
     def notes(self) -> Iterator[str]:
         """Yield sentences on everything that limits the meaning of the scores."""
+        if self.left_out:
+            left = len(self.left_out)
+            has, are = ("has", "is") if left == 1 else ("have", "are")
+            yield (
+                f"{left} of the {self.topics + left} topics of the qrels {has} no document with a level "
+                f"above 0 and {are} left out (the first is {self.left_out[0]!r})."
+            )
         yield from self.notes_on_qrels
         of = dict(zip(self.names, self.runs, strict=True))
         notes = (f"run {name!r}, ".join(run.on_ranks) for name, run in of.items() if run.on_ranks)
@@ -291,8 +300,9 @@ class Coverage:
     def _lack(self, run: RunCoverage) -> str:
         if not 0 < run.retrieved < self.topics:
             return ""
+        topics = f"{self.topics} topics {'that are left' if self.left_out else 'of the qrels'}"
         parts = [
-            f"{words} {number} of the {self.topics} topics of the qrels (the first is {first!r})"
+            f"{words} {number} of the {topics} (the first is {first!r})"
             for words, number, first in (
                 ("lacks", self.topics - run.retrieved - run.empty, run.first_missing),
                 ("has no document for", run.empty, run.first_empty),
@@ -302,7 +312,10 @@ class Coverage:
         lack = f"{' and '.join(parts)} and scores 0 on them"
         if not run.unknown:
             return lack
-        return f"{lack}; {run.unknown} of its topics {'is' if run.unknown == 1 else 'are'} not in the qrels"
+        others = (
+            f"{'is' if run.unknown == 1 else 'are'} not {'among them' if self.left_out else 'in the qrels'}"
+        )
+        return f"{lack}; {run.unknown} of its topics {others}"
 
     def warn(self) -> None:
         """Issue one CoverageWarning with all notes, at the line that called the package."""

@@ -12,11 +12,11 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar, shows_progress
-from ir_graded.core.facets import INTENT, POSITION, SPAN
-from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
+from ir_graded.core.facets import INTENT, POSITION, SPAN, Facet
+from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr, warn_caller
 from ir_graded.io.experiments import search, topics_frame
 from ir_graded.io.paths import collections_in, runs_of_collection
-from ir_graded.io.sources import DUPLICATES, Source, check_duplicates, named_runs, opened, passage_table
+from ir_graded.io.sources import DUPLICATES, Source, check_choice, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, naming_run, prepare_qrels
 from ir_graded.measures.classic import check_computable
@@ -39,6 +39,12 @@ from .signature import MIXED, Origin
 
 #: Passages that end behind their documents: they count, or are an error.
 BEYOND = ("keep", "raise")
+#: Values of the options on the rows that count. Signatures have them only if they are not the first.
+OF_ROWS: Mapping[str, tuple[Any, ...]] = {
+    "duplicates": DUPLICATES,
+    "ignore_identical_ids": (False, True),
+    "without_relevant": ("zero", "leave out"),
+}
 #: Largest difference of the shares of a budget that runs fill without a warning.
 _UNEQUAL = 0.1
 #: Highest level of usual scales.
@@ -84,6 +90,8 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
     lengths: Any = None,
     beyond: str = "keep",
     duplicates: str = "raise",
+    ignore_identical_ids: bool = False,
+    without_relevant: str = "zero",
     topics: Any = None,
 ) -> Scores:
     """Score runs by measures of this package and of ir-measures.
@@ -118,6 +126,12 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         duplicates: which row counts of a document that a run repeats in a topic: 'first', or 'best', the
             first with the highest score; with 'raise', a repetition is an error. Passages may always repeat
             a document.
+        ignore_identical_ids: leave out the documents of a run whose id is that of their topic, as BEIR does
+            for all data sets and MTEB for some. Later documents move up. The qrels keep such documents, as
+            there, and a warning counts those that are relevant, which no run can then retrieve.
+        without_relevant: topics of the qrels without a document of a level above 0: 'zero' keeps them, and
+            most measures are 0 there; 'leave out' leaves them out for all measures alike, whatever their
+            ``rel``, as gdeval does. A warning counts them.
         topics: topics for the pipelines among the runs: a frame of pandas or Polars with the columns qid and
             query, a dict from ids to queries, or a dataset of PyTerrier. Each pipeline is run once, on all
             topics. On a topic of the qrels that is not among them, a pipeline scores 0.
@@ -126,11 +140,13 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         The scores of all runs on all topics of the qrels; a topic that a run lacks scores 0.
 
     Raises:
-        NoSharedTopicsError: the qrels are empty, or a run and the qrels have no topic in common.
+        NoSharedTopicsError: the qrels are empty, all their topics are left out, or a run and the qrels have
+            no topic in common.
         InputError: the qrels or a run cannot be scored, or a pipeline fails; the message gives the place.
-        ParameterError: ``ties``, ``ranks``, ``beyond`` or ``duplicates`` is not a valid word, ``ties`` or
-            ``ranks='rows'`` is given for a measure that does not take it, both are given, ``beyond`` is given
-            without ``lengths``, or ``topics`` without a pipeline.
+        ParameterError: ``ties``, ``ranks``, ``beyond``, ``duplicates``, ``ignore_identical_ids`` or
+            ``without_relevant`` is not a valid word, ``ties`` or ``ranks='rows'`` is given for a measure that
+            does not take it, both are given, ``beyond`` is given without ``lengths``, or ``topics`` without a
+            pipeline.
         ValueError: a measure cannot be read or is not supported.
         NameError: the name of a measure is unknown.
 
@@ -160,6 +176,7 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         raise ParameterError(f"beyond={beyond!r} needs lengths")
     given = {"ties": ties, "ranks": ranks, "intents": intents, "nuggets": nuggets, "topics": topics}
     given |= {"lengths": lengths, "beyond": beyond, "duplicates": duplicates}
+    given |= {"ignore_identical_ids": ignore_identical_ids, "without_relevant": without_relevant}
     request = Request(read_measures(measures), qrels, runs, **given)
     return request.scores(progress=progress)[0]
 
@@ -274,8 +291,27 @@ def _searched(runs: Any, topics: Any) -> dict[str, Source]:
     return {name: opened("run", run) for name, run in search(named, topics).items()}
 
 
-def _keeping(runs: Mapping[str, Any], duplicates: str) -> dict[str, Source]:
-    return {name: opened("run", run).keeping(duplicates) for name, run in runs.items()}
+def _keeping(runs: Mapping[str, Any], of_rows: Mapping[str, Any]) -> dict[str, Source]:
+    return {name: opened("run", run).keeping(**of_rows) for name, run in runs.items()}
+
+
+def _not_usual(of_rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options on the rows that count, without those that have the usual value."""
+    for name, one in of_rows.items():
+        check_choice(name, one, OF_ROWS[name])
+    return {name: one for name, one in of_rows.items() if one != OF_ROWS[name][0]}
+
+
+def _with_relevant(qrels: Source, wanted: list[Facet]) -> tuple[Judgments, tuple[str, ...]]:
+    """Prepare the topics of the qrels with a document of a level above 0; return also the others by name."""
+    judged = prepare_qrels(qrels, wanted)
+    names = judged.with_level_above(0)
+    others = tuple(name for name in judged.names if name not in names)
+    if others and not names:
+        raise NoSharedTopicsError(
+            "no document of the qrels has a level above 0, so without_relevant='leave out' leaves no topic"
+        )
+    return prepare_qrels(qrels.of_topics(names), wanted) if others else judged, others
 
 
 class Request:
@@ -300,6 +336,8 @@ class Request:
         lengths: Any = None,
         beyond: str = "keep",
         duplicates: str = DUPLICATES[0],
+        ignore_identical_ids: bool = False,
+        without_relevant: str = "zero",
         topics: Any = _LATER,
     ) -> None:
         self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
@@ -311,10 +349,11 @@ class Request:
         words = {"ties": ties, "ranks": ranks or "default", "beyond": beyond, "precision": "float64"}
         files = {"intents": intents, "nuggets": nuggets, "lengths": lengths}
         options = words | {name: one is not None for name, one in files.items()}
-        check_duplicates(duplicates)
-        if duplicates != DUPLICATES[0]:  # which scores that were saved earlier lack
-            options["duplicates"] = duplicates
-        self._duplicates = duplicates
+        self._of_rows: dict[str, Any] = {
+            "duplicates": duplicates,
+            "ignore_identical_ids": ignore_identical_ids,
+        }
+        options |= _not_usual({**self._of_rows, "without_relevant": without_relevant})
         self.origin = Origin(options, facets=wanted_columns(self.measures))
         if not isinstance(qrels, Judgments):
             qrels = opened("qrels", qrels)
@@ -324,7 +363,7 @@ class Request:
             topics = topics_frame(topics)
             self._asked = {*topics["qid"]}
         if lengths is not None and runs is not _LATER and SPAN.name in needed:
-            given = _keeping(_searched(runs, topics), duplicates)
+            given = _keeping(_searched(runs, topics), self._of_rows)
             qrels, runs = whole_documents(qrels, given, lengths)
         self._check_ends: Callable[[Any], None] | None = None
         judged = qrels
@@ -333,7 +372,8 @@ class Request:
 
             judged = qrels.read_as(add_intents(qrels.table(), intents))
             self.origin.add("qrels", "", judged)
-        judged = self._prepared(judged, nuggets, lengths, beyond)
+        self._left_out: tuple[str, ...] = ()
+        judged = self._prepared(judged, nuggets, lengths, beyond, without_relevant)
         judged.require_topics("evaluate")
         self._qrels, self.judgments = qrels, judged
         self._rels = {measure: lowest_rel(measure) for measure in self.measures}
@@ -346,8 +386,8 @@ class Request:
         if runs is not _LATER:
             self.take(runs if given else _searched(runs, topics), given)
 
-    def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str) -> Judgments:
-        """Return the qrels with the nuggets, prepared."""
+    def _prepared(self, qrels: Any, nuggets: Any, lengths: Any, beyond: str, without: str) -> Judgments:
+        """Return the qrels with the nuggets, prepared; ``without`` is ``without_relevant``."""
         judged = qrels
         if nuggets is not None:
             from ir_graded.io.annotations import add_nuggets
@@ -369,14 +409,17 @@ class Request:
                     self._check_ends(table[np.flatnonzero(table.passage.length)])
         if isinstance(judged, Judgments):
             return judged
-        return prepare_qrels(judged, wanted_columns(self.measures))
+        if without == OF_ROWS["without_relevant"][0]:
+            return prepare_qrels(judged, wanted_columns(self.measures))
+        found, self._left_out = _with_relevant(judged.kept(), wanted_columns(self.measures))
+        return found
 
     def take(self, runs: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
         """Take the runs by name, and warn if the first one and the qrels look swapped.
 
         ``given`` are the runs of the caller, if ``runs`` are others.
         """
-        self.runs = _keeping(runs, self._duplicates)
+        self.runs = _keeping(runs, self._of_rows)
         qrels = {key: one for key, one in self.origin.sources.items() if key[0] == "qrels"}
         self.origin = replace(self.origin, sources=qrels)
         for name, run in (given or self.runs).items():
@@ -468,6 +511,8 @@ class Request:
                 f"{lacking[0]!r}), on which pipelines score 0: to leave them out of the means, leave them "
                 "out of the qrels."
             )
+        if self._of_rows["ignore_identical_ids"] and (note := self.judgments.note_on_identical_ids(self.rel)):
+            notes.append(note)
         by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
         topics, sources = len(names), (self.judgments, [*self.runs.values()])
-        return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id)
+        return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id, self._left_out)

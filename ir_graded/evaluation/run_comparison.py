@@ -47,6 +47,8 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     lengths: Any = None,
     beyond: str = "keep",
     duplicates: str = "raise",
+    ignore_identical_ids: bool = False,
+    without_relevant: str = "zero",
     topics: Any = None,
     **options: Any,
 ) -> Differences:
@@ -69,13 +71,15 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         slices: slices of topics, as for ``meta.differences``. In a file, blanks, tabs or commas separate the
             fields; where topics hold blanks, it must be a tab or a comma. A header that begins with
             ``query_id`` is skipped.
-        ties: as for ``evaluate``; also the next seven.
+        ties: as for ``evaluate``; also the next nine.
         ranks: see there.
         intents: see there.
         nuggets: see there.
         lengths: see there.
         beyond: see there.
         duplicates: see there.
+        ignore_identical_ids: see there.
+        without_relevant: see there; the topics left out are in no slice and have no weight.
         topics: see there.
         options: options of ``meta.differences``: test, correction, alpha, tolerance, weights, clusters,
             minimum, n_resamples and rng.
@@ -113,6 +117,7 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     check_higher_is_better(read)
     name, named = named_with_baseline(baseline, runs)
     given = {"intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond, "topics": topics}
+    given |= {"ignore_identical_ids": ignore_identical_ids, "without_relevant": without_relevant}
     request = Request(read, qrels, named, ranks=ranks, duplicates=duplicates, **given)
     if any(run.is_read_once for run in request.runs.values()):
         request.reread()  # rankings may be compared after they are scored

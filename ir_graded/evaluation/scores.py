@@ -574,7 +574,8 @@ class Scores:
         - ``run``: name of the run;
         - ``topics_retrieved``, ``topics_missing``: number of topics of the qrels with and without retrieved
           documents; the latter score 0;
-        - ``unknown_topics``: number of topics of the run that are not in the qrels and are left out;
+        - ``unknown_topics``: number of topics of the run that are not in the qrels, or that
+          ``without_relevant`` left out;
         - ``judged_at_10``, ``judged_share``: share of documents with a level >= 0 among the first ten, and
           among all retrieved documents; the mean over the topics retrieved, 1 minus the share of
           ``ir_graded.unjudged``.

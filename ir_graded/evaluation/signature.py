@@ -58,9 +58,10 @@ class Signature:
         topics: number of topics.
         topics_hash: hash of the sorted ids of the topics, in hexadecimal digits.
         options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
-            whether ``intents``, ``nuggets`` and ``lengths`` were given, and ``duplicates`` unless it is
-            'raise'; empty if they are not known. ``ties`` is 'position' if positions rank documents with
-            equal scores, 'mixed' if they do in some runs, and ids in others.
+            whether ``intents``, ``nuggets`` and ``lengths`` were given, and ``duplicates``,
+            ``ignore_identical_ids`` and ``without_relevant`` unless they have their defaults; empty if they
+            are not known. ``ties`` is 'position' if positions rank documents with equal scores, 'mixed' if
+            they do in some runs, and ids in others.
         seed: seed of random numbers, if any were used.
         weights: hash of the weights of the topics, if means are weighted.
 

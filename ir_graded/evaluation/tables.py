@@ -80,6 +80,9 @@ class Table:
             f"Mean scores over {len(scores.query_ids)} topics." if self.caption is None else self.caption
         )
         notes = [re.sub(r"(?<=[^.!?}])\Z", ".", caption)]  # other sentences follow
+        origin = scores._origin  # noqa: SLF001  # the signature would compute hashes
+        if origin is not None and origin.options.get("without_relevant", "zero") != "zero":
+            notes.append("Topics without a relevant document are left out.")
         notes += [*([] if self.weights is None else ["Topics are weighted."]), "Best values in bold."]
         signs: _Signs = {(run, name): [] for name in scores.names for run in runs}
         of_tests = [*self._mark_baseline(signs, runs, paper), *self._mark_letters(signs, runs, paper)]

@@ -25,12 +25,14 @@ class Options(NamedTuple):
         format: name of the format of a file; None to recognise it.
         query_ids: topics of responses or lists that do not name theirs.
         duplicates: which row of a repeated document counts, 'first' or 'best'; 'raise' raises InputError.
+        ignore_identical_ids: whether a run is read without documents whose id is that of their topic.
     """
 
     path: str = ""
     format: str | None = None
     query_ids: Sequence[Any] | None = None
     duplicates: str = "raise"
+    ignore_identical_ids: bool = False
 
     def at(self, place: str) -> str:
         """Return a place with the path of the file."""

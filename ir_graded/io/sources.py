@@ -75,8 +75,9 @@ class Source:
 
     @property
     def content(self) -> Content:
-        """What this source is for those who match it; a file is a table where all of it is needed at once."""
-        return "table" if self.form is FILE and self.options != Options() else self.form.content
+        """What this source is for those who match it; a table where rows are left out or all are needed."""
+        needed = self.options.ignore_identical_ids or (self.form is FILE and self.options != Options())
+        return "table" if needed else self.form.content
 
     @property
     def path(self) -> str | None:
@@ -137,6 +138,7 @@ class Source:
         """Return the rows; of dicts, only topics that are wanted, and at least their first documents."""
         if self.content != "dicts":
             found = self.form.read(self.kind, self.given, self.options)
+            found = found.without_identical_ids() if self.options.ignore_identical_ids else found
             return found if self.kind == "qrels" else found.without_repetitions(self.options.duplicates)
         from .table import from_nested
 
@@ -157,9 +159,19 @@ class Source:
             )
         return self.read_as(table)
 
-    def keeping(self, duplicates: str) -> Source:
-        """Return the run with another word of ``DUPLICATES``."""
-        return replace(self, options=self.options._replace(duplicates=duplicates))
+    def keeping(self, **options: Any) -> Source:
+        """Return the run with other ``Options`` on which of its rows count."""
+        return replace(self, options=self.options._replace(**options))
+
+    def of_topics(self, names: Collection[str]) -> Source:
+        """Return the qrels of some topics."""
+        if self.content == "dicts":
+            return replace(
+                self, given={one: docs for one, docs in self.given.items() if as_text(one) in names}
+            )
+        table = self.table()
+        rows = np.flatnonzero(table.query_id.is_in([*names]).to_numpy())
+        return self.read_as(replace(table[rows], without_rows=table.without_rows.intersection(names)))
 
     def read_as(self, table: Table) -> Source:
         """Return the source as a table that was read from it."""
@@ -171,11 +183,10 @@ class Source:
             dataset_named(self.path)
 
 
-def check_duplicates(word: Any, otherwise: str | None = DUPLICATES[0]) -> None:
-    """Raise ParameterError for a word that names no row, and is not the value for all rows."""
-    words = (otherwise, *DUPLICATES[1:])
-    if not (word is None or isinstance(word, str)) or word not in words:
-        raise ParameterError(f"duplicates={short_repr(word)} must be one of {', '.join(map(repr, words))}")
+def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """Raise ParameterError for a value of an option that is not among its choices."""
+    if not any(isinstance(value, type(one)) and value == one for one in choices):
+        raise ParameterError(f"{name}={short_repr(value)} must be one of {', '.join(map(repr, choices))}")
 
 
 def opened(kind: str, source: Any, options: Options = Options()) -> Source:  # noqa: B008  # a tuple
@@ -430,7 +441,7 @@ def read_run(
         raise ParameterError("rank='column' is for runs of format='genomics'")
     if format is not None and query_ids is not None:
         raise ParameterError(f"query_ids is for responses of search engines; leave out format={format!r}")
-    check_duplicates(duplicates, None)
+    check_choice("duplicates", duplicates, (None, *DUPLICATES[1:]))
     table = opened("run", source, Options("", format, query_ids, duplicates or DUPLICATES[0])).table()
     if table.repeated:
         warn_caller(f"The run {table.repeated}.")

@@ -204,6 +204,15 @@ class Table:
         table = self[first.to_numpy().astype(np.int64)]
         return replace(table, repeated=f"{note} (rows left out: {left_out})")
 
+    def without_identical_ids(self) -> Table:
+        """Return a run without the documents whose id is that of their topic."""
+        identical = self.query_id == self.doc_id
+        if not identical.any():
+            return self
+        table = self[np.flatnonzero(~identical.to_numpy())]
+        emptied = {*self.query_id.filter(identical)}.difference(table.query_id)
+        return replace(table, without_rows=self.without_rows | emptied)
+
     def judgments(self) -> Table:
         """Return the rows of qrels without those that prels give to documents that were not judged."""
         if not self.has(INCLUSION) or self.has(STRATUM):

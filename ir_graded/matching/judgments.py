@@ -87,6 +87,11 @@ class Judgments:
             self._lookups[lowest] = Lookup(self.levels.topics, topic, wanted, doc_ids)
         return self._lookups[lowest]
 
+    def with_level_above(self, level: float) -> set[str]:
+        """Return the names of the topics with a document of a level above this one."""
+        above = self.levels.values[self.levels.level_index] > level
+        return {self.names[number] for number in self.levels.topic[above].tolist()}
+
     def note_on_text(self, rel: float) -> str:
         """Return a sentence on topics without text highlighted with a level >= ``rel``; empty without any."""
         highlights = self.levels.highlights
@@ -100,6 +105,19 @@ class Judgments:
             return ""
         subject = f"Topic {names} has" if without.size == 1 else f"Topics {names} have"
         return f"{subject} no highlighted text."
+
+    def note_on_identical_ids(self, rel: float) -> str:
+        """Return a sentence on documents of level >= ``rel`` with the id of their topic, if there are any."""
+        relevant = np.flatnonzero(self.levels.values[self.levels.level_index] >= rel).tolist()
+        topic = self.levels.topic.tolist()
+        found = [self.names[topic[at]] for at in relevant if self.names[topic[at]] == self.doc_ids[at]]
+        return (
+            "Runs are scored without documents whose id is that of the topic, but the qrels have such a "
+            f"document as relevant in {len(found)} of {len(self.names)} topics (the first is {found[0]!r}), "
+            "where it counts as missed."
+            if found
+            else ""
+        )
 
     def check_listed(self, rel: float) -> None:
         """Raise InputError if a document of level >= ``rel`` is of an intent without a probability."""

@@ -36,13 +36,13 @@ from ir_graded.analyses.unjudged import (
 from ir_graded.core.segments import Floats
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
-from ir_graded.evaluation.evaluate import Request
+from ir_graded.evaluation.evaluate import OF_ROWS, Request
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.io.experiments import load_dataset
 from ir_graded.io.run_names import find_run
 from ir_graded.io.slices import read_clusters
-from ir_graded.io.sources import DUPLICATES, named_runs
+from ir_graded.io.sources import named_runs
 from ir_graded.io.table import column_names
 from ir_graded.io.text import line_text, read_text
 from ir_graded.io.values import as_text
@@ -227,7 +227,6 @@ def collect(  # noqa: PLR0913  # the options of report
     depth: int | None,
     queries: Any = None,
     documents: Any = None,
-    duplicates: str = DUPLICATES[0],
     **options: Any,
 ) -> Contents:
     """Compute all results of a report; arguments and errors are those of ``report``."""
@@ -237,7 +236,9 @@ def collect(  # noqa: PLR0913  # the options of report
     if depth is not None and not n_samples:
         raise ParameterError(f"{depth=} needs n_samples >= 1")
     last = interval_depth(measures, depth, n_samples, confidence, rng) if n_samples else 0
-    request = Request(measures, qrels, duplicates=duplicates)
+    request = Request(
+        measures, qrels, **{name: options.pop(name, one) for name, (one, *_) in OF_ROWS.items()}
+    )
     request.take(named)
     request.reread()
     # The range of a geometric mean is not the mean of the ranges of the topics.

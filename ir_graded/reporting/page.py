@@ -19,6 +19,7 @@ from ir_graded._utils.later import extra
 from ir_graded._utils.publications import short_citations
 from ir_graded.analyses.score_intervals import MOST_IMPUTED
 from ir_graded.errors import ParameterError, short_repr
+from ir_graded.evaluation.evaluate import OF_ROWS
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import TOO_FEW
 from ir_graded.measures.descriptions import settings_of
@@ -45,6 +46,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     test: str = "randomisation",
     correction: str | None = None,
     duplicates: str = "raise",
+    ignore_identical_ids: bool = False,
+    without_relevant: str = "zero",
     weights: Any = None,
     clusters: Any = None,
     title: str = "",
@@ -80,6 +83,10 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         correction: the correction for the runs of a measure: {correction}. None for that of the test.
         duplicates: which row counts of a document that a run repeats in a topic: 'first', or 'best', the
             first with the highest score; with 'raise', a repetition is an error.
+        ignore_identical_ids: leave out the documents of a run whose id is that of their topic, as in
+            ``evaluate``.
+        without_relevant: topics of the qrels without a document of a level above 0: 'zero' keeps them,
+            'leave out' leaves them out of all results, as in ``evaluate``.
         weights: weights of the topics in means, intervals and tests, as for ``meta.differences``.
         clusters: the cluster of each topic in intervals, tests and ranks, as for ``meta.differences``.
         title: heading of the page, by default "Evaluation report".
@@ -111,32 +118,37 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     """
     options: dict[str, Any] = {"baseline": baseline, "confidence": confidence}
     options |= {"n_samples": n_samples, "depth": depth, "rng": rng, "test": test, "correction": correction}
-    options |= {"weights": weights, "clusters": clusters, "duplicates": duplicates, "title": title}
-    options |= {"queries": queries, "documents": documents}
+    options |= {"weights": weights, "clusters": clusters, "title": title}
+    of_inputs = {"queries": queries, "documents": documents, "duplicates": duplicates}
+    of_inputs |= {"ignore_identical_ids": ignore_identical_ids, "without_relevant": without_relevant}
     if not path:
         raise ParameterError("report: path is missing, the HTML file to write")
     if isinstance(measures, Scores):
-        of_qrels = {
-            name: options.pop(name) for name in ("n_samples", "depth", "queries", "documents", "duplicates")
+        of_qrels = {"n_samples": options.pop("n_samples") or None, "depth": options.pop("depth")}
+        of_qrels |= {
+            name: one for name, one in of_inputs.items() if name not in _USUAL or one != _USUAL[name]
         }
-        of_qrels |= {"qrels": qrels, "runs": runs, "n_samples": n_samples or None}
-        of_qrels["duplicates"] = None if duplicates == "raise" else duplicates
+        of_qrels |= {"qrels": qrels, "runs": runs}
         if given := [name for name, value in of_qrels.items() if value is not None]:
             raise ParameterError(f"report: a page of Scores takes no {given[0]}: give measures instead")
         command = _call(["scores", "path='report.html'"], options)
         _write(path, rng, lambda: of_scores(measures, **options, command=command))
         return
     chosen = read_measures(measures)
+    options |= of_inputs
     inputs = [str([*map(str, chosen)]), _shown(qrels, "qrels"), _shown(runs, "runs"), "'report.html'"]
     write_report(chosen, qrels, runs, path, **options, command=_call(inputs, options))
 
 
+#: Values of options that the call on the page leaves out, other than None.
+_USUAL = {"test": "randomisation", "title": "", **{name: values[0] for name, values in OF_ROWS.items()}}
+
+
 def _call(inputs: list[str], options: dict[str, Any]) -> str:
     """Return a call of ``report`` as code, without options that have their usual value."""
-    usual = {"test": "randomisation", "title": "", "queries": None, "documents": None, "duplicates": "raise"}
     given = {name: options.get(name) for name in ("weights", "clusters", "queries", "documents")}
     shown = options | {name: None if one is None else short_repr(one) for name, one in given.items()}
-    chosen = (f"{name}={value!r}" for name, value in shown.items() if usual.get(name) != value)
+    chosen = (f"{name}={value!r}" for name, value in shown.items() if _USUAL.get(name) != value)
     return f"ir_graded.report({', '.join([*inputs, *chosen])})"
 
 

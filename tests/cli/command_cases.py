@@ -86,6 +86,8 @@ _VALUES = {
     **_values("--ranks rows", **_SPANS, measures="Q"),
     **_values("--lengths lengths.csv", measures="CharP@2"),
     **_values("--duplicates first", runs="one.run twice.run"),
+    **_values("--ignore-identical-ids", runs="one.run own.run"),
+    **_values("--without-relevant 'leave out'", qrels="without.txt"),
     **_values("--beyond raise", **_SPANS, measures="Q", more="--lengths short.csv"),
 }
 _INTERVALS = "many.txt many.run -m AP --unjudged intervals --depth 5 --n-samples 20"
@@ -252,6 +254,7 @@ def _texts():  # one file after the other
     yield "qrels.txt", _lines((t, 0, d, level) for t, d, level in judged)
     yield "others.txt", _lines((t, 0, d, rng.choice([level, 1, 2])) for t, d, level in judged if d != "h")
     yield "fine.txt", _lines((t, 0, d, at % 20) for at, (t, d, _) in enumerate(judged))
+    yield "without.txt", _lines((t, 0, d, level * (t != TOPICS[0])) for t, d, level in judged)
     yield "few.txt", _lines((t, 0, d, level) for t, d, level in judged[:24])
     sampled = ((t, 0, d, 1 + (d > "d"), -1 if d in "eg" else level) for t, d, level in judged)
     yield "sampled.txt", _lines(sampled)
@@ -262,6 +265,7 @@ def _texts():  # one file after the other
         ranked = [(topic, doc, score + rng.randrange(6)) for topic, doc, score in ranked]
         yield f"{name}.run", _run(name, ranked)
         others = {"one": {"again": ranked}, "two": {"cut": ranked[7:], "twice": [*ranked, ranked[0]]}}
+        others["three"] = {"own": [*ranked, *((topic, topic, 9) for topic in TOPICS)]}
         yield from ((f"{file}.run", _run(name, rows)) for file, rows in others.get(name, {}).items())
     many = [f"t{at}" for at in range(40)]
     yield "many.txt", _lines((t, 0, d, rng.choice([0, 1, 2])) for t in many for d in "abcdefgh")
