@@ -272,9 +272,10 @@ def _texts():  # one file after the other
     yield "many.run", _run("many", ((t, d, rng.random()) for t in many for d in "abcdefghxyz"))
     for name, sign in (("best", 1), ("worst", -1)):
         yield f"{name}.run", _run(name, ((t, d, sign * level) for t, d, level in judged))
-    yield "weights.txt", _lines((topic, 1 + at) for at, topic in enumerate(TOPICS))
-    yield "clusters.txt", _lines((topic, at // 2) for at, topic in enumerate(TOPICS))
-    yield "slices.txt", _lines((topic, "odd" if at % 2 else "even") for at, topic in enumerate(TOPICS))
+    of_topics = {"weights": lambda at: 1 + at, "clusters": lambda at: at // 2}
+    of_topics["slices"] = lambda at: ("even", "odd")[at % 2]
+    for name, of in of_topics.items():
+        yield f"{name}.txt", _lines((topic, of(at)) for at, topic in enumerate(TOPICS))
     yield "groups.txt", _lines((t, d, at % 2, 1 - at % 2) for t in TOPICS for at, d in enumerate("abcdefgh"))
     yield "lengths.csv", _csv("doc_id,length", ((doc, 40 + 9 * at) for at, doc in enumerate("abcdefghxyz")))
     yield "short.csv", _csv("doc_id,length", ((doc, 15) for doc in "abcdefghxyz"))
