@@ -246,7 +246,7 @@ def _json_lines(objects):
     return "".join(json.dumps(one) + "\n" for one in objects)
 
 
-def _texts():  # one file after the other
+def _texts():  # noqa: PLR0915  # one file after the other
     """Yield the names and texts of files; the runs have ties, unjudged documents, and one lacks a topic."""
     rng = random.Random(4)  # noqa: S311
     levels = {(topic, doc): rng.choice([0, 0, 1, 2, 3]) for topic in TOPICS for doc in "abcdefgh"}
