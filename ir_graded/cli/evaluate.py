@@ -235,7 +235,7 @@ def _show_signed(text: str, scores: Scores, seed: int | None, output: str, *, as
     signature = replace(scores.signature, seed=seed)
     show(signed(text, signature) if signed else text)
     if not signed:
-        show_note(str(signature), output)
+        show_note(str(signature), output, whole=True)
 
 
 MEASURES = ["P-measure", "Q", "NCU(stop='rb')", "nERR@10", "nDCG@10", "AP"]

@@ -56,11 +56,15 @@ def written(table: TextTable, output: str, digits: int) -> str:
     return FORMATS[output].write(table, digits, **further)
 
 
-def show_note(note: str, output: str) -> None:
-    """Print a sentence below a table if people read the format, else on standard error."""
+def show_note(note: str, output: str, *, whole: bool = False) -> None:
+    """Print a sentence below a table if people read the format, else on standard error.
+
+    With ``whole``, it stays on one line, so that it can be copied.
+    """
     if note:
         below = FORMATS[output].note
-        text = wrapped(printable(note), width()) if output == "table" else below and below(note)
+        is_wrapped = output == "table" and not whole
+        text = wrapped(printable(note), width()) if is_wrapped else below and below(note)
         click.echo(f"\n{text}" if text else printable(note), err=below is None)
 
 

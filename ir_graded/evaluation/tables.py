@@ -154,7 +154,7 @@ class Table:
         return [
             f"{paper.raised(BETTER, BETTER)}: significantly better, {paper.raised(WORSE, WORSE)}: "
             f"significantly worse than {runs[baseline]} ({_test_of(found)} for the {found.tests[0]} "
-            f"runs of each measure, alpha = {self.alpha:g}).",
+            f"run{'s' if found.tests[0] > 1 else ''} of each measure, alpha = {self.alpha:g}).",
             *map(paper.text, found.notes),
         ]
 
@@ -238,7 +238,7 @@ def _add_signs(signs: _Signs, found: Differences, sign_of: Callable[[str, bool],
 
     if ALL_TOPICS in found.untestable:
         return False
-    better = (found.difference > 0).tolist()
+    better = (found.gain > 0).tolist()
     for at in np.flatnonzero(found.significant).tolist():
         signs[str(found.run[at]), found.measure[at]].append(sign_of(str(found.baseline[at]), better[at]))
     return True

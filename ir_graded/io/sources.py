@@ -118,8 +118,9 @@ class Source:
     def without_rows(self) -> Collection[str]:
         """Topics that are known to have no document."""
         if self.content == "dicts":
-            items = list(self.given.items())  # of a topic that is not in the qrels, the value may be any
-            return {as_text(topic) for topic, docs in items if isinstance(docs, Mapping) and not docs}
+            # Of a topic that is not in the qrels, the value may be any.
+            of = [(topic, self.given[topic]) for topic in list(self.given)]
+            return {as_text(topic) for topic, docs in of if isinstance(docs, Mapping) and not docs}
         return self.given.without_rows if self.form is TABLE else ()
 
     @property

@@ -18,7 +18,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError, short_repr
 
 from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
-from .matrix import DECIMALS, all_matrices, arithmetic, check_direction, pairs_of, ranges_of
+from .matrix import DECIMALS, all_matrices, arithmetic, directions_of, pairs_of, ranges_of
 from .max_t import (
     FEWEST_DIFFERENT,
     Comparisons,
@@ -87,7 +87,7 @@ class Differences(Result):
         effective_topics: number of equally weighted topics, or clusters of them, with the same standard error
             (Kish).
         measure: printed name of the measure.
-        run: the run; of all pairs, the one with the higher mean.
+        run: the run; of all pairs, the one with the better mean.
         baseline: the run that it is compared with.
         mean: mean score of the run over the topics of the slice, weighted if there are weights.
         baseline_mean: mean score of the baseline over the same topics.
@@ -98,9 +98,9 @@ class Differences(Result):
         p_corrected: p-values corrected for the family.
         verdict: ``worse``, ``better``, ``equivalent``, ``not worse`` or ``inconclusive``; with a minimum also
             ``below minimum`` or ``worse and below minimum``.
-        wins: number of topics with a positive difference.
+        wins: number of topics on which the run is better.
         ties: number without a difference.
-        losses: number with a negative difference.
+        losses: number of topics on which the baseline is better.
         tests: number of tests in the family.
         alternative: ``'two-sided'``, ``'greater'`` or ``'less'``.
         test: name of the test, as in the option of that name.
@@ -116,6 +116,7 @@ class Differences(Result):
         unseen: largest loss if failures were too rare to be among the topics, where fewer than 8 topics (or
             clusters) differ; NaN elsewhere, where the range of the measure is not known, and where
             ``compare_runs`` finds equal rankings.
+        direction: 1 where higher scores are better, else -1.
         notes: sentences on what limits the comparison.
     """
 
@@ -149,6 +150,7 @@ class Differences(Result):
     untestable: tuple[str, ...]
     minimum: Floats
     unseen: Floats
+    direction: Floats
     notes: tuple[str, ...] = ()
 
     COLUMNS: ClassVar = (
@@ -178,6 +180,11 @@ class Differences(Result):
     def passed(self) -> bool:
         """Whether no run is worse by any measure on any slice, and no mean is below a minimum."""
         return not {*self.verdict} & {*FAILING}
+
+    @property
+    def gain(self) -> Floats:
+        """Differences in the direction in which a run is better: negative where it is worse."""
+        return self.direction * self.difference
 
     @property
     def unseen_exceeds(self) -> Bools:
@@ -330,6 +337,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
 
     Args:
         scores: result of ``ir_graded.evaluate``, or a mapping from measures to score matrices, topics x runs.
+            Lower scores are better where ``Scores`` say so, else higher ones.
         baseline: name of the run that the others are compared with; None for all pairs of runs.
         alternative: ``'two-sided'``, ``'greater'`` (runs are better) or ``'less'``.
         test: {test}.
@@ -377,14 +385,16 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         1  same         0.0  1.000        1.000  equivalent
     """
     matrices, notes = arithmetic(all_matrices(scores))
-    check_direction(scores, matrices)
+    direction = directions_of(scores, matrices)
     first = next(iter(matrices.values()))
     correction = correction or TESTS[test].correction
     _check_fit(test, correction, weights, clusters)
     sample = Sample.of(first.topics, weights, slices, clusters)
     sample.warn()
     parts, of_topic = sample.parts, sample.weights
-    values = np.stack([matrix.values.T for matrix in matrices.values()])[:, :, sample.kept]
+    # Higher values are better from here on.
+    values = direction[:, np.newaxis, np.newaxis] * np.stack([one.values.T for one in matrices.values()])
+    values = values[:, :, sample.kept]
     means = np.stack([means_over_topics(values[:, :, part], of_topic[part]) for part in parts.values()])
     pairs = _pairs(means, first.runs, baseline)
     shape = pairs.shape[1:]
@@ -403,6 +413,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     if minimum is not None and baseline is None:
         raise ParameterError("minimum needs a baseline; without one, use meta.minima")
     floor = np.where(part == 0, minima_of(scores, (*matrices,), minimum)[measure], np.nan)
+    for name in (one for at, one in enumerate(matrices) if direction[at] < 0 and minimum):
+        if name in {*map(str, minimum or {})}:
+            raise ParameterError(f"minimum of {name}: lower scores are better, so it has no lowest mean")
     nothing = np.zeros(len(run), dtype=np.bool_)
     if baseline is not None:
         base = means[:, :, against[0]]
@@ -421,7 +434,8 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     difference, se, effective = _student(given)
     verdict = answers.verdicts(alternative, difference, np.all(given.z == 0, axis=1), alpha, tolerance)
     verdict = np.where(nothing | (effective < _FEWEST_EFFECTIVE - TOLERANCE), "inconclusive", verdict)
-    lowest, baseline_mean = ranges_of(scores, matrices)[measure, 0], means[part, measure, against]
+    sign, baseline_mean = direction[measure], means[part, measure, against]
+    lowest = (direction[:, np.newaxis] * ranges_of(scores, matrices)).min(axis=1)[measure]
     few = (np.count_nonzero(given.z, axis=1) < FEWEST_DIFFERENT) & np.isfinite(lowest)
     hidden = (1 - alpha ** (1 / effective)) * (baseline_mean - np.where(few, lowest, 0.0))
     below = is_below(means[part, measure, run], floor)
@@ -442,9 +456,9 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         measure=_named(matrices, measure),
         run=_named(first.runs, run),
         baseline=_named(first.runs, against),
-        mean=means[part, measure, run],
-        baseline_mean=baseline_mean,
-        difference=difference,
+        mean=sign * means[part, measure, run],
+        baseline_mean=sign * baseline_mean,
+        difference=sign * difference,
         se=se,
         p=answers.p,
         p_corrected=answers.p_corrected,
@@ -464,6 +478,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         untestable=untestable,
         minimum=floor,
         unseen=np.where(few, hidden + np.maximum(0.0, -difference), np.nan),
+        direction=sign,
         notes=notes + sample.notes + note_on_trimmed(answers.trimmed, named),
     )
     more = (*_note_on_bounds(found, answers.above, named), *_note_on_unseen(found))
@@ -484,7 +499,7 @@ def _note_on_unseen(found: Differences) -> tuple[str, ...]:
         return ()
     at = int(np.argmax(np.where(exceeds, found.unseen, -np.inf)))
     share = 1 - found.alpha ** (1 / found.effective_topics[at])
-    left = found.tolerance - max(0.0, -found.difference[at])
+    left = found.tolerance - max(0.0, -found.gain[at])
     of_share = left * share / (found.unseen[at] - found.tolerance + left) if left > 0 else 0.0
     enough = math.ceil(math.log(found.alpha) / math.log1p(-of_share)) if of_share > 0 else 0
     where = "" if found.slice[at] == ALL_TOPICS else f" on {found.slice[at]!r}"
@@ -500,7 +515,9 @@ def _note_on_unseen(found: Differences) -> tuple[str, ...]:
 def _note_on_bounds(found: Differences, above: Floats, named: Callable[[int], str]) -> tuple[str, ...]:
     """Return a sentence where a run is shown not to lose more than the tolerance, and its interval does."""
     shown = np.isin(found.verdict, ("equivalent", "not worse")) & (above < found.alpha)
-    places = np.flatnonzero(shown & ((found.low + found.tolerance).round(DECIMALS) < 0)).tolist()
+    ends = np.where(found.direction > 0, found.low, found.high)
+    worst = found.direction * ends
+    places = np.flatnonzero(shown & ((worst + found.tolerance).round(DECIMALS) < 0)).tolist()
     if not places:
         return ()
     at = places[0]
@@ -508,7 +525,7 @@ def _note_on_bounds(found: Differences, above: Floats, named: Callable[[int], st
     return (
         f"{named(at)}{more}: the {TESTS[found.test].name} test excludes a loss of more than "
         f"{found.tolerance:g} (p = {above[at]:.3g}), although Student's interval ends at "
-        f"{found.low[at]:.4g}.",
+        f"{ends[at]:.4g}.",
     )
 
 

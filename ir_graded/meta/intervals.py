@@ -60,6 +60,7 @@ class ConfidenceIntervals(Result):
         too_few: whether an interval is wider than half the range of the measure. Tables and reports print
             "too few topics" instead.
         notes: sentences on what limits the intervals.
+        lower_is_better: measures by which lower scores are better.
     """
 
     measures: tuple[str, ...]
@@ -73,12 +74,19 @@ class ConfidenceIntervals(Result):
     topics: int
     too_few: Bools
     notes: tuple[str, ...] = ()
+    lower_is_better: tuple[str, ...] = ()
+
+    def best_first(self, measure: int = 0) -> list[int]:
+        """Return the numbers of the runs in the order of their means by a measure."""
+        sign = 1 if self.measures[measure] in self.lower_is_better else -1
+        numbers: list[int] = np.argsort(sign * self.mean[measure], kind="stable").tolist()
+        return numbers
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row per run, best first by the first measure, with mean, low and high per measure."""
         import pandas as pd
 
-        order = np.argsort(-self.mean[0], kind="stable")
+        order = self.best_first()
         ends = np.stack([self.mean, self.low, self.high], axis=1)[:, :, order]
         index = pd.Index([self.runs[number] for number in order], name="run", tupleize_cols=False)
         columns = pd.MultiIndex.from_product([self.measures, ["mean", "low", "high"]])
@@ -177,6 +185,7 @@ def confidence_intervals(
         topics=sample.weights.size,
         too_few=high - low > np.ptp(ranges, axis=1)[:, np.newaxis] / 2,
         notes=sample.notes,
+        lower_is_better=tuple(getattr(scores, "lower_is_better", ())),
     )
 
 

@@ -298,14 +298,10 @@ def ranges_of(scores: Any, measures: Iterable[str]) -> Floats:
     return np.array([known.get(name) or (-np.inf, np.inf) for name in measures])
 
 
-def check_direction(scores: Any, measures: Iterable[str]) -> None:
-    """Raise ParameterError for a measure by which lower scores are better: conclusions take higher ones."""
-    lower = [name for name in measures if name in getattr(scores, "lower_is_better", ())]
-    if lower:
-        raise ParameterError(
-            f"{lower[0]}: lower scores are better, and tests and ranks take higher ones for better; negate "
-            "the scores of this measure, and leave it out of lower_is_better"
-        )
+def directions_of(scores: Any, measures: Iterable[str]) -> Floats:
+    """Return 1 for each measure by which higher scores are better, and -1 for others, which Scores know."""
+    lower = getattr(scores, "lower_is_better", ())
+    return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
 def arithmetic(

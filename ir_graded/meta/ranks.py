@@ -16,7 +16,7 @@ from .differences import check_possible, note_on_trimmed, pair_text, student_p
 from .matrix import (
     DECIMALS,
     best_first,
-    check_direction,
+    directions_of,
     matrices_by_measure,
     means_of,
     ranks_of,
@@ -140,7 +140,7 @@ def ranks(  # noqa: PLR0913  # options, all by keyword
     """
     matrices = matrices_by_measure(scores)
     name = next(iter(matrices)) if measure is None else reference_name(measure, matrices, "measure")
-    check_direction(scores, [name])
+    (direction,) = directions_of(scores, [name])
     matrix = matrices[name]
     runs, topics = len(matrix.runs), len(matrix.topics)
     declared = TESTS[test]
@@ -150,7 +150,7 @@ def ranks(  # noqa: PLR0913  # options, all by keyword
     sizes = {ALL_TOPICS: sample.size}
     kind = f"{sample.unit}s"
     check_possible(test, declared.correction, "two-sided", alpha, replicates, sizes, len(first), kind)
-    values = matrix.values.T
+    values = direction * matrix.values.T  # higher ones are better
     z = (values[first] - values[second]).round(DECIMALS)
     given = Comparisons.of(z, np.zeros(len(z), dtype=np.int64), sample)
     pairs = np.arange(len(z))
@@ -177,12 +177,12 @@ def ranks(  # noqa: PLR0913  # options, all by keyword
             worse += np.bincount(ahead[found], minlength=runs)
         else:
             better[run], worse[run] = (np.count_nonzero(one[found] == run) for one in (behind, ahead))
-    means = means_of(matrix)
+    means = direction * means_of(matrix)
     order = best_first(means, matrix.runs)
     ranked = Ranks(
         measure=name,
         run=tuple(matrix.runs[at] for at in order),
-        mean=means[order],
+        mean=direction * means[order],
         rank=ranks_of(means)[order],
         rank_low=1 + better[order],
         rank_high=runs - worse[order],

@@ -104,7 +104,7 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
     if name not in intervals.measures:
         raise InputError(f"there are no intervals of {name}, only of {', '.join(intervals.measures)}")
     at = intervals.measures.index(name)
-    order = np.argsort(-intervals.mean[at], kind="stable")[:_MAX_RUNS]
+    order = intervals.best_first(at)[:_MAX_RUNS]
     mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
     with _intervals(ax, [intervals.runs[number] for number in order], mean, low, high) as axes:
         interval = f"mean with {100 * intervals.confidence:g}% interval"

@@ -163,8 +163,7 @@ class Contents:
     @property
     def best_first(self) -> list[int]:
         """Numbers of the runs in the order of the leaderboard, by the first measure."""
-        numbers: list[int] = (-self.intervals.mean[0]).argsort(kind="stable").tolist()
-        return numbers
+        return self.intervals.best_first()
 
     @property
     def imputed_means(self) -> Floats | None:
@@ -496,7 +495,7 @@ def _tests(contents: Contents) -> dict[str, Any]:
         [scores.runs.index(str(run)) for run in tests.run],
     )
     difference[at], p[at] = tests.difference, [*map(p_text, tests.p_corrected.tolist())]
-    sign[at] = np.where(tests.significant, np.sign(tests.difference), 0)
+    sign[at] = np.where(tests.significant, np.sign(tests.gain), 0)
     if tests.minimum_detectable is not None:
         detectable[at] = tests.minimum_detectable
     number = plural(int(tests.tests[0]), "run")

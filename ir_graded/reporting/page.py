@@ -257,7 +257,7 @@ def _board(contents: Contents) -> Iterator[tuple[str, list[Cell]]]:
                 cells.append(Cell(mean, ends))
                 continue
             difference, p = float(tests.difference[row]), p_text(float(tests.p_corrected[row]))
-            verdict = ("better" if difference > 0 else "worse") if tests.significant[row] else ""
+            verdict = ("better" if tests.gain[row] > 0 else "worse") if tests.significant[row] else ""
             words = f"p < 0{p[1:]}" if p.startswith("<") else f"p = {p}"
             cells.append(Cell(mean, ends, difference, words, verdict, float(detectable[row])))
         yield str(run), cells

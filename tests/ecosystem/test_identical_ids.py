@@ -172,4 +172,4 @@ def test_commands_take_the_flag(tmp_path, capsys, monkeypatch):
         "--ignore-identical-ids",
     )
     assert helpers.run_command(capsys, *page)[0] == 0
-    assert "--ignore-identical-ids --html" in (tmp_path / "page.html").read_text()
+    assert " --ignore-identical-ids " in (tmp_path / "page.html").read_text()

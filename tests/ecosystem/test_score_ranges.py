@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import ir_graded
-from ir_graded import InputError, ParameterError, Scores, meta
+from ir_graded import InputError, ParameterError, Scores
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUNS = {"good": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "poor": {"1": {"x": 1.0, "b": 0.5}, "2": {"c": 1.0}}}
@@ -134,11 +134,3 @@ def test_reports_and_statistics_take_scores_of_users(tmp_path):
     found = ir_graded.meta.confidence_intervals(scores)
     assert found.low[0].tolist() == [1, 1]
     assert np.isfinite(found.high).all()
-
-
-@pytest.mark.parametrize("conclude", [meta.differences, meta.ranks])
-def test_conclusions_refuse_scores_of_which_lower_ones_are_better(conclude):
-    with pytest.raises(ParameterError, match=r"latency \(ms\): lower scores are better"):
-        conclude(read().select(measures=LOWER))
-    with pytest.warns(UserWarning, match="use more topics"):
-        assert conclude(read().select(measures=["judge"])).alpha == 0.05
