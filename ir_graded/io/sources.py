@@ -117,7 +117,9 @@ class Source:
     def without_rows(self) -> Collection[str]:
         """Topics that are known to have no document."""
         if self.content == "dicts":
-            return {as_text(topic) for topic in list(self.given) if not self.given[topic]}
+            found = ((topic, self.given[topic]) for topic in list(self.given))
+            # Of a topic that is not in the qrels, the value may be any.
+            return {as_text(topic) for topic, docs in found if isinstance(docs, Mapping) and not docs}
         return self.given.without_rows if self.form is TABLE else ()
 
     @property

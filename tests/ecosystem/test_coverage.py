@@ -107,6 +107,14 @@ def test_an_empty_dict_is_not_a_run():
         evaluate("Q", QRELS, {"old": {}, "new": {}})
 
 
+@pytest.mark.parametrize("docs", [None, pd.NA])
+def test_a_missing_value_is_not_an_empty_dict(docs):
+    with pytest.raises(InputError, match=r"^run 'run' and the qrels share no topic: the run has '99', "):
+        evaluate("Q", QRELS, {"99": docs})
+    message = message_of("Q", QRELS, shifted(FULL, 25) | {"99": docs})
+    assert message.endswith("; 26 of its topics are not in the qrels.")
+
+
 @pytest.mark.parametrize("measures", ["Q", "Bpref", "AP(rel=2)", "Judged@10", "NumRet", ["NumRet", "AP"]])
 def test_a_run_with_one_judged_document_is_not_named(measures):
     strange = {topic: {"x": 2.0, "y": 1.0} for topic in TOPICS}
