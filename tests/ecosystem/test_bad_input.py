@@ -331,7 +331,7 @@ SOURCES = [
     *(("run", library({**ARROW, "doc_id": [wrong] * 2}), "an id is text or a whole number, not a")
       for wrong in (["a"], {"a": 1}) for library in (pd.DataFrame, pl.DataFrame)),
     ("run", frame(**ROW | {"doc_id": ("a",)}), "an id is text or a whole number, not a"),
-    ("run", pd.DataFrame(ARROW, dtype=object).replace("a", "\ud800"), "is not valid"),
+    ("run", pd.DataFrame(ARROW | {"doc_id": ["\ud800", "b"]}, dtype=object), "is not valid"),
 ]  # fmt: skip
 
 
