@@ -307,6 +307,7 @@ def test_measures_explains_one_measure(run, name):
     for part in (
         "BR(n) = (C(n) + beta cg(n)) / (n + beta cg*(n)). In [0, 1]",
         "\n\nUse it if all relevant documents matter",
+        "\n\nParameters:\n    ",
         "    beta=1             weight of gain against count in the blended ratio: a number >= 0 or inf\n",
         'ir_graded evaluate qrels.txt bm25.run -m "Q@10"',
         "    {Q: 0.75}\n",
@@ -433,7 +434,7 @@ def test_the_help_of_an_option_is_no_more_than_its_sentences():
         for one in command.params:
             text = getattr(one, "help", None)
             if text is not None:
-                assert re.fullmatch(r"[^{}\n]+\.", text), (name, one.name)
+                assert re.fullmatch(r"[^{}\n]+[^.{}\n]\.", text), (name, one.name)
                 assert not re.search("(Returns|Raises|Warns|Example|Source|Args|Note): ?", text), name
                 assert "  " not in text
 
