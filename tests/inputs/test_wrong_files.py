@@ -78,6 +78,7 @@ QRELS = [
     ("200\t12642603\t67096\t14274\t70\n", ".*the fifth field is 70:"),
     *((f"1 Q0 851 30 500 100 0:30\n1 Q0 852 {counts} 0 0:9\n", f", line 2: {COUNTS}")
       for counts in ("9 8", "-1 8", "0 -1")),
+    (f"1 Q0 851 30 500 100 0:30\n1 Q0 {BOM}852 0 500 0\n", f", line 2: {MARK}"),
     # Its rank and score could be rel_chars and doc_len; as such, every document would be relevant.
     ("1 Q0 d1 1 99 tag\n1 Q0 d2 2 98 tag\n", f", line 1: .*TREC run.*{SWAPPED}"),
 ]  # fmt: skip
