@@ -134,7 +134,7 @@ def test_texts_are_rejected_by_readers_and_scores(read, text, problem, write):
         (read_qrels, "ntcir-early", "1 A a 1\n1 D b 1", "line 2: the second field must be S, A, B or C"),
         (read_qrels, "ntcir-early", "1 A a 1\n1 A b 0", "line 2: the last field is '0' for the letter A"),
         (partial(read_run, rank="column"), "genomics", "1 2 x 3.0 1 2 t\n", "line 1.: the rank 'x' is not a"),
-        (read_qrels, "chroma", "x^a\n1 2\n", "not a CSV file"),
+        (read_qrels, "chroma", "x^a\n1 2\n", "not a CSV file|the CSV file has no column"),
     ],
 )
 def test_texts_are_rejected_in_a_named_format(read, format, text, problem, write):
