@@ -258,7 +258,7 @@ class GradedRerankingEvaluator(_GradedEvaluator):
             names = pl.Series(judgments.names, dtype=pl.String)[levels.topic]
             rows = pl.DataFrame({"query_id": names, "doc_id": judgments.doc_ids})
             judged = pl.Series(levels.values[levels.level_index] >= 0)
-            rows = rows.filter(judged & pl.col("query_id").is_in([*query_of]))
+            rows = rows.filter(pl.col("query_id").is_in([*query_of]) & judged)
         else:
             run = opened("run", candidates).table()
             run.check_values()

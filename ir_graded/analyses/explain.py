@@ -204,7 +204,8 @@ class RankingComparison(Result):
 
         def table(longest: int) -> str:
             cut = [[printable(cell, longest) for cell in row] for row in rows]
-            align = ("right", *("left", "right", "right", "right") * 2)
+            # Without rows, tabulate 0.9.0 has no columns to align.
+            align = ("right", *("left", "right", "right", "right") * 2) if rows else None
             return str(tabulate(cut, head, tablefmt="simple", disable_numparse=True, colalign=align))
 
         shown, longest = table(_WIDTH), [max((len(row[at]) for row in rows), default=0) for at in (1, 5)]

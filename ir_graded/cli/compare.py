@@ -162,9 +162,8 @@ def _apart(row: Mapping[Any, Any], digits: int) -> int:
     if row["verdict"] not in BELOW_MINIMUM or digits < 0:
         return digits
     places = range(digits, _MOST_PLACES)
-    return next(
-        (one for one in places if round(row["mean"], one) != round(row["minimum"], one)), _MOST_PLACES
-    )
+    apart = (one for one in places if round(row["mean"], one) != round(row["minimum"], one))
+    return next(apart, max(digits, _MOST_PLACES))
 
 
 def _table(found: Differences | Minima, digits: int, _failing: set[str]) -> str:

@@ -118,9 +118,9 @@ class Source:
     def without_rows(self) -> Collection[str]:
         """Topics that are known to have no document."""
         if self.content == "dicts":
+            found = ((topic, self.given[topic]) for topic in list(self.given))
             # Of a topic that is not in the qrels, the value may be any.
-            of = [(topic, self.given[topic]) for topic in list(self.given)]
-            return {as_text(topic) for topic, docs in of if isinstance(docs, Mapping) and not docs}
+            return {as_text(topic) for topic, docs in found if isinstance(docs, Mapping) and not docs}
         return self.given.without_rows if self.form is TABLE else ()
 
     @property

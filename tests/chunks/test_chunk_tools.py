@@ -303,7 +303,11 @@ def test_the_command_lists_problems_and_exits_with_1(tmp_path, capsys):
         with pytest.raises(SystemExit) as ended:
             main(["passages", "check", str(path), "--task", task])
         assert ended.value.code == code
-        assert "overlap" in capsys.readouterr().out
+        lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+        assert lines == [
+            ["query_id", "doc_id", "row", "other_row", "problem"],
+            ["1", "a", "1", "0", "overlap"],
+        ]
     path.write_text("1 Q0 a 1 9 x 0 10\n1 Q0 a 2 8 x 10 10\n", encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
         main(["passages", "check", str(path), "--task", "focused"])

@@ -80,7 +80,8 @@ def test_soft_labels_have_alpha_and_no_matrix(judgments, tmp_path):
     code, out, _ = judgments("soft", "other", "--measurement", "interval", "--plot", "P", "-o", "jsonl")
     assert code == 0
     rows = map(json.loads, out.splitlines())
-    found = {one["coefficient"]: one["value"] for one in rows if "coefficient" in one}
+    rows = [one for one in rows if "coefficient" in one and one["statistic"] == "value"]
+    found = {one["coefficient"]: one["value"] for one in rows}
     assert 0.8 < found["alpha"] < 1
     assert found["kappa"] is None
     assert not list((tmp_path / "P").iterdir())
@@ -90,8 +91,9 @@ def test_soft_labels_have_alpha_and_no_matrix(judgments, tmp_path):
 def test_figures_are_written(judgments, tmp_path):
     code, *_ = judgments("A", "B", "x", "y", "-m", "AP", "--plot", "P")
     assert code == 0
-    names = sorted(path.name for path in (tmp_path / "P").iterdir())
-    assert names == ["confusion.pdf", "confusion.png", "means.pdf", "means.png"]
+    begins = {path.name: path.read_bytes()[:4] for path in sorted((tmp_path / "P").iterdir())}
+    pdf, png = b"%PDF", b"\x89PNG"
+    assert begins == {"confusion.pdf": pdf, "confusion.png": png, "means.pdf": pdf, "means.png": png}
 
 
 def test_wrong_use_is_an_error_of_one_line(judgments, tmp_path):

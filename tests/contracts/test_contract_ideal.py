@@ -21,13 +21,14 @@ def with_positive_weights(measure):
     if not isinstance(measure, GradedMeasure):
         # Gains may change the relevant levels, and so the ideal list; the tests of the classics cover that.
         return cases.without(measure, "gains")
-    return measure(
-        **{
-            name: {level: weight for level, weight in value.items() if weight > 0}
-            for name, value in measure.params.items()
-            if isinstance(value, dict)
-        }
-    )
+    changed = {
+        name: {level: weight for level, weight in value.items() if weight > 0}
+        for name, value in measure.params.items()
+        if isinstance(value, dict)
+    }
+    if "measure" in measure.params:
+        changed["measure"] = str(measure.params["measure"]).replace("gains={2:0},", "")
+    return measure(**changed)
 
 
 def with_a_cutoff_where_it_must_be(measure):

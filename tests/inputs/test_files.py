@@ -172,12 +172,15 @@ def test_every_compression_gives_equal_rows_under_any_name(write, name):
 
 @pytest.mark.parametrize("format", [None, "trec"])
 def test_a_file_without_lines_gives_an_empty_frame(write, format):
+    lines = {read_run: b"1 Q0 a 1 2.0 t", read_qrels: b"1 0 a 1"}
+    types = {read: read(write(line)).dtypes.to_dict() for read, line in lines.items()}
     contents = [b"", b"\n", b"\r\n", b" \t\n\n", BOM, BOM + b"\n", b" "]
     for content, compress in product(contents, COMPRESSIONS.values()):
         path = write(compress(content))
         run, qrels = read_run(path, format=format), read_qrels(path, format=format)
         assert (len(run), [*run]) == (0, ["query_id", "doc_id", "score"])
         assert (len(qrels), [*qrels]) == (0, ["query_id", "doc_id", "relevance"])
+        assert [run.dtypes.to_dict(), qrels.dtypes.to_dict()] == [*types.values()]
 
 
 @pytest.mark.parametrize("compression", [one for one in COMPRESSIONS if one not in ("none", "gzip, padded")])

@@ -78,6 +78,7 @@ QRELS = [
     ("200\t12642603\t67096\t14274\t70\n", ".*the fifth field is 70:"),
     *((f"1 Q0 851 30 500 100 0:30\n1 Q0 852 {counts} 0 0:9\n", f", line 2: {COUNTS}")
       for counts in ("9 8", "-1 8", "0 -1")),
+    (f"1 Q0 851 30 500 100 0:30\n1 Q0 {BOM}852 0 500 0\n", f", line 2: {MARK}"),
     # Its rank and score could be rel_chars and doc_len; as such, every document would be relevant.
     ("1 Q0 d1 1 99 tag\n1 Q0 d2 2 98 tag\n", f", line 1: .*TREC run.*{SWAPPED}"),
 ]  # fmt: skip
@@ -133,7 +134,7 @@ def test_texts_are_rejected_by_readers_and_scores(read, text, problem, write):
         (read_qrels, "ntcir-early", "1 A a 1\n1 D b 1", "line 2: the second field must be S, A, B or C"),
         (read_qrels, "ntcir-early", "1 A a 1\n1 A b 0", "line 2: the last field is '0' for the letter A"),
         (partial(read_run, rank="column"), "genomics", "1 2 x 3.0 1 2 t\n", "line 1.: the rank 'x' is not a"),
-        (read_qrels, "chroma", "x^a\n1 2\n", "not a CSV file"),
+        (read_qrels, "chroma", "x^a\n1 2\n", "not a CSV file|the CSV file has no column"),
     ],
 )
 def test_texts_are_rejected_in_a_named_format(read, format, text, problem, write):

@@ -407,7 +407,8 @@ def test_many_estimated_documents_need_little_memory():
 def _integral(n):
     first = 1 / np.log2(np.arange(2, 10_001.0 + 1))  # ranks 1 to 10,000
     x = np.geomspace(10_001.5, n + 1.5, 200_001)
-    return first.sum() + np.trapezoid(1 / np.log2(x), x)
+    y = 1 / np.log2(x)
+    return first.sum() + ((y[1:] + y[:-1]) / 2 * np.diff(x)).sum()
 
 
 def test_results_can_be_pickled():

@@ -39,6 +39,16 @@ def test_bounds_are_a_column_beside_each_score(rows, files):
     ]
 
 
+def test_bounds_of_topics_are_those_of_their_run(rows, files, tmp_path):
+    few = tmp_path / "few.run"
+    few.write_text("".join(f"{t} Q0 d{n} {n} {20 - n} r\n" for t in range(30) for n in range(8, 20)))
+    found = ir_graded.score_bounds(["P@3", "gRBP(p=0.8)@10"], files[0], [files[1], str(few)])
+    got = rows(str(few), "--unjudged", "bounds", "--by-topic")
+    for number, run in enumerate(found.scores.runs):
+        assert got[run, "7", "P@3"] == found.scores.values[0, number, 7]
+        assert got[run, "7", "P@3 upper"] == found.upper[0, number, 7]
+
+
 def test_intervals_are_columns_beside_each_score(rows, files):
     found = ir_graded.score_intervals(["P@3", "gRBP(p=0.8)@10"], *files, n_samples=40, rng=3, depth=5)
     got = rows("--unjudged", "intervals", "--n-samples", "40", "--seed", "3", "--depth", "5", "--by-topic")
