@@ -711,8 +711,19 @@ def explain(
             above = min(above, len(ranked))
         missing = _missing(judgments.levels, scorer, found.view.counting, counted, topic)
         missed = missing.size
-        others = _above(judgments, matched, scorer, ranked, above, topic)
-        others += _missed(judgments, ranked, best_documents(judgments, missing, MOST_OTHERS))
+        by_rank, by_document = ({place[key]: place for place in ranked[::-1]} for key in (1, 0))
+        # However ties are broken, unjudged documents take the other ranks in their order.
+        unjudged = _unjudged(judgments, matched, scorer, ranked, topic)
+        others = [
+            _other(judgments, by_rank[n], _NOT_RELEVANT)
+            if n in by_rank
+            else OtherDocument(n, n, next(unjudged), np.nan, _UNJUDGED)
+            for n in range(1, min(above, MOST_OTHERS) + 1)
+        ]
+        others += [
+            _other(judgments, by_document.get(at, (at, 0, 0)), _MISSED)
+            for at in best_documents(judgments, missing, MOST_OTHERS).tolist()
+        ]
         notes += _notes_on_others(sum(n <= above for _, n, _ in ranked), above, missed)
     tied = judged_run.ties is not None and judged_run.ties.tied[judged_run.topic == topic] > 1
     if judged_run.by_position and scorer.ties == TIES.default and np.any(tied):
@@ -765,30 +776,17 @@ def _ranked(scorer: Scorer, views: Views, view: CountedDocuments, topic: int) ->
     return [*zip(hits.document.tolist(), n, hits.rank.tolist(), strict=True)]
 
 
-def _above(
-    judgments: Judgments, matched: MatchedRun, scorer: Scorer, ranked: list[_Place], above: int, topic: int
-) -> list[OtherDocument]:
-    """Return the first documents down to rank ``above``, none of which counts."""
+def _unjudged(
+    judgments: Judgments, matched: MatchedRun, scorer: Scorer, ranked: list[_Place], topic: int
+) -> Iterator[str]:
+    """Yield the unjudged documents of a topic by rank; the run is read for the first one."""
     from ir_graded.io.table import at_rows
     from ir_graded.matching.tables import rank_rows
 
-    last = min(above, MOST_OTHERS)
-    found = [_other(judgments, place, _NOT_RELEVANT) for place in ranked if place[1] <= last]
-    # However ties are broken, unjudged documents are at the other ranks, in the order of their ids.
-    free = sorted({*range(1, last + 1)} - {n for _, n, _ in ranked})
-    if free:
-        judged = {judgments.doc_ids[at] for at, *_ in ranked}
-        table = _candidates(judgments, matched.run, int(matched.judged.n_retrieved[topic]), topic)
-        _, names, place = rank_rows(judgments, table, apart=scorer.NEEDS_ROWS or scorer.ranks_rows)
-        unjudged = (one for one in at_rows(names, np.argsort(place)) if one not in judged)
-        found += [OtherDocument(n, n, next(unjudged), np.nan, _UNJUDGED) for n in free]
-    return sorted(found)
-
-
-def _missed(judgments: Judgments, ranked: list[_Place], documents: Ints) -> list[OtherDocument]:
-    """Return missed documents with their ranks."""
-    places = {place[0]: place for place in reversed(ranked)}  # of several rows, the first
-    return [_other(judgments, places.get(at, (at, 0, 0)), _MISSED) for at in documents.tolist()]
+    judged = {judgments.doc_ids[at] for at, *_ in ranked}
+    rows = _candidates(judgments, matched.run, int(matched.judged.n_retrieved[topic]), topic)
+    _, doc_id, rank = rank_rows(judgments, rows, apart=scorer.NEEDS_ROWS or scorer.ranks_rows)
+    yield from (one for one in at_rows(doc_id, np.argsort(rank)) if one not in judged)
 
 
 def _other(judgments: Judgments, place: _Place, state: str) -> OtherDocument:
