@@ -500,6 +500,7 @@ class Explanation(Result):
         import pandas as pd
 
         others = pd.DataFrame(self.others, columns=OtherDocument._fields).assign(contribution=0.0)
+        others = others.astype({"level": float, "contribution": float})  # also of no rows
         missed = others["state"] == _MISSED
         parts = [others[~missed], pd.DataFrame({**self.columns, "state": _COUNTED}), others[missed]]
         names, label = [*self.columns], [*self.columns].index("doc_id") + 1

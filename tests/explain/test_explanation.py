@@ -274,6 +274,18 @@ def test_missed_and_wrong_documents_are_listed():
     assert "Down to rank 4, none counts: 2 not relevant, 2 unjudged." in found.notes
 
 
+def test_types_of_columns_do_not_depend_on_the_documents():
+    qrels = {"1": {"a": 1, "b": 0}}
+    runs = [{"a": 1.0}, {"x": 2.0, "a": 1.0}, {"b": 1.0}, {"x": 1.0}, {}]
+    types = [
+        ir_graded.explain("Q", qrels, {"1": run, "2": {"a": 1.0}}, "1").to_frame().dtypes for run in runs
+    ]
+    names = ["rank", "level", "C", "BR", "stop", "contribution"]
+    assert [of_run[names].astype(str).tolist() for of_run in types] == [
+        ["Int64", "float64", "Int64", *["float64"] * 3]
+    ] * len(runs)
+
+
 def test_only_the_best_of_many_missed_documents_are_listed():
     qrels = {"1": {f"d{number:04}": 1 + (number % 500 == 7) for number in range(2000)}}
     found = ir_graded.explain("nDCG@20", qrels, {"1": {f"x{number}": 1.0 for number in range(30)}}, "1")
