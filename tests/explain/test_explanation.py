@@ -330,6 +330,13 @@ def test_rows_above_the_first_relevant_text_are_listed():
     assert others("AP(ranks='rows')", qrels, run) == articles
 
 
+def test_articles_above_are_in_the_order_of_their_text():
+    rows = [("a", 1, 0, 10), ("n", 2, 0, 0)]  # n has the higher level, but no text
+    qrels = pd.DataFrame(rows, columns=["doc_id", "relevance", "start", "length"]).assign(query_id="1")
+    run = pd.DataFrame({"doc_id": ["a", "n"], "score": 1.0, "start": 0, "length": 5, "query_id": "1"})
+    assert others("MAgP(ties='pessimistic')", qrels, run) == [("n", 2.0, 1, "not relevant")]
+
+
 def test_a_class_is_missed_only_as_a_whole():
     rows = [("a", 1, "one"), ("b", 2, "one"), ("c", 1, "two"), ("d", 1, "two")]
     qrels = pd.DataFrame(rows, columns=["doc_id", "relevance", "equivalence_class"]).assign(query_id="1")
