@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,13 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.results import Result, read_only
 from ir_graded._utils.text_tables import decimal
-from ir_graded.core.segments import Floats, Ints, pair_key
+from ir_graded.core.facets import CLASS
+from ir_graded.core.judged_run import CountedDocuments
+from ir_graded.core.levels import Levels
+from ir_graded.core.segments import Bools, Floats, Ints, ordinals, pair_key
 from ir_graded.core.struct import light_dataclass
-from ir_graded.core.views import Views
+from ir_graded.core.texts import Names
+from ir_graded.core.views import ArticleView, Views
 from ir_graded.errors import MOST_IDS, InputError, ParameterError, did_you_mean, format_ids, printable
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
@@ -430,6 +434,27 @@ _AMOUNTS = {"level", "gain", "cg", "cg_star", "others_above"}
 #: Columns that may repeat another column and are then left out of tables.
 _TWINS = {"gain": ("level",), "utility": ("BR", "gP")}
 _UNNAMED = "run"
+#: Most documents that an explanation lists above the first one that counts, and most missed ones.
+MOST_OTHERS = 10
+_COUNTED, _NOT_RELEVANT, _UNJUDGED, _MISSED = "counted", "not relevant", "unjudged", "missed"
+
+
+class OtherDocument(NamedTuple):
+    """A document that adds nothing to a score.
+
+    Attributes:
+        rank: its rank in the list that the measure looks at; None if the run lacks it.
+        rank_in_run: its rank in the run, also where that list is condensed.
+        doc_id: its id.
+        level: its level; NaN if it is unjudged.
+        state: 'not relevant' or 'unjudged' above the first document that counts, or 'missed'.
+    """
+
+    rank: int | None
+    rank_in_run: int | None
+    doc_id: str
+    level: float
+    state: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -444,10 +469,13 @@ class Explanation(Result):
         columns: columns by name, with a value for each relevant document retrieved that the measure looks at,
             in ranking order. ``contribution`` sums to the score up to rounding. The other columns depend on
             the measure: see ``explain``.
+        others: the first documents above the first one that counts, and the best that are missed, 10 of each.
         relevant: number of relevant documents of the topic, retrieved or not; for measures of rows the number
             of highlighted characters.
         retrieved: number of documents retrieved, relevant or not.
         below: number of relevant documents retrieved below the cutoff.
+        above: number of documents above the first one that counts; of all down to the cutoff if none counts.
+        missed: number of documents that would count, but are below the cutoff or not in the run.
         notes: further information, in sentences.
     """
 
@@ -456,16 +484,30 @@ class Explanation(Result):
     query_id: Any
     score: float
     columns: Mapping[str, npt.NDArray[Any]]
+    others: tuple[OtherDocument, ...]
     relevant: int
     retrieved: int
     below: int
+    above: int
+    missed: int
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per relevant document retrieved that the measure looks at."""
+        """Return a row per document: those above the first that counts, those that count, those missed.
+
+        The column ``state`` tells which: 'not relevant' or 'unjudged', 'counted', 'missed'. At most 10 are
+        above, and 10 missed. They add 0, and have no value in the columns of the measure.
+        """
         import pandas as pd
 
-        return pd.DataFrame({name: values.copy() for name, values in self.columns.items()})
+        others = pd.DataFrame(self.others, columns=OtherDocument._fields).assign(contribution=0.0)
+        others = others.astype({"level": float, "contribution": float})  # also of no rows
+        missed = others["state"] == _MISSED
+        parts = [others[~missed], pd.DataFrame({**self.columns, "state": _COUNTED}), others[missed]]
+        names, label = [*self.columns], [*self.columns].index("doc_id") + 1
+        names[label:label] = ["state", *["level"] * ("level" not in names)]
+        whole = {name: "Int64" for name, values in self.columns.items() if values.dtype.kind in "iu"}
+        return pd.concat(parts, ignore_index=True)[names].astype(whole)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Plot stop distribution and utility over the ranks into ``ax`` or a new figure."""
@@ -476,10 +518,17 @@ class Explanation(Result):
     def cells(self, places: int = 4, *, complete: bool = False) -> tuple[list[str], list[list[str]]]:
         """Return the names of the columns, and a row per document as text; the last row is the score.
 
-        ``places`` -1 gives all digits, and ``complete`` also columns that repeat another.
+        ``places`` -1 gives all digits, and ``complete`` also columns that repeat another. Without it, the
+        state of a document that does not count takes the place of its contribution.
         """
-        names = [name for name in self.columns if complete or not self._repeats(name)]
-        texts = [self._texts(name, places) for name in names]
+        frame = self.to_frame()
+        names = [*map(str, frame)]
+        if not complete:
+            names = [name for name in names if name != "state" and not self._repeats(name)]
+        texts = [_texts(frame[name], places, "" if complete else "-") for name in names]
+        if not complete:
+            states = zip(frame["state"], texts[-1], strict=True)
+            texts[-1] = [text if state == _COUNTED else state for state, text in states]
         last = ["score", *[""] * (len(names) - 2), decimal(self.score, places)]
         rows = [*map(list, zip(*texts, strict=True)), last]
         return names if complete else [_SYMBOLS.get(name, name) for name in names], rows
@@ -487,14 +536,6 @@ class Explanation(Result):
     def _repeats(self, name: str) -> bool:
         twins = (self.columns.get(twin) for twin in _TWINS.get(name, ()))
         return any(twin is not None and np.array_equal(self.columns[name], twin) for twin in twins)
-
-    def _texts(self, name: str, places: int) -> list[str]:
-        values = self.columns[name]
-        if values.dtype.kind != "f":
-            return [str(value) for value in values.tolist()]
-        if name in _AMOUNTS and bool((values == np.floor(values)).all()):
-            return [f"{value:.0f}" for value in values.tolist()]
-        return [decimal(value, places) for value in values.tolist()]
 
     def text(self, places: int = 4) -> str:
         """Return the explanation as text: notes, a row per document, and the score."""
@@ -524,6 +565,20 @@ class Explanation(Result):
         return (
             f"Explanation({self.measure}, run {self.run!r}, topic {self.query_id!r}, score {self.score:.4f})"
         )
+
+
+def _texts(column: pd.Series, places: int, absent: str) -> list[str]:
+    """Return the values of a column as text; ``absent`` is the rank of documents that the run lacks."""
+    values = column.dropna().tolist()
+    texts: Iterator[str]
+    if column.dtype.kind != "f":
+        texts = map(str, values)
+    elif column.name in _AMOUNTS and all(value.is_integer() for value in values):
+        texts = map("{:.0f}".format, values)
+    else:
+        texts = (decimal(value, places) for value in values)
+    missing = absent if column.name in {"rank", "rank_in_run"} else ""
+    return [next(texts) if known else missing for known in column.notna()]
 
 
 @overload
@@ -565,6 +620,16 @@ def explain(
     documents as ``doc_id``, the numbers of ``documents``, ``relevant``, ``not_relevant`` (judged) and
     ``unjudged`` ones, and as ``contribution`` the mean over all orders.
 
+    Two kinds of documents are listed beside those that count, up to 10 of each, with the contribution 0:
+
+    - those above the first one that counts, or down to the cutoff if none does; their ``state`` is 'not
+      relevant' (judged, with a level that does not count) or 'unjudged';
+    - the best of those that would count, but are below the cutoff or not in the run: 'missed', by level and
+      ``doc_id``, with the ``rank`` if the run has them. Of a class of documents (EC), all are missed or none.
+
+    ``above`` and ``missed`` are the numbers of all of them. NuggetR lists nuggets, and no other documents. Of
+    measures of rows, ranks are those of rows, and a document is missed if none of its rows counts.
+
     Success counts the first relevant document, IPrec the first with the highest precision, Judged all judged
     documents. NumQ, NumRel, and NumRet without rel have no contributions of judged documents and raise an
     error.
@@ -598,11 +663,13 @@ def explain(
         >>> print(ir_graded.explain("P+", qrels, run, "1"))
         P+, topic 1
         Relevant documents retrieved: 2 of 3, in a ranking of 3.
+        Missed: 1, in the last rows, with a rank if the run has them.
         <BLANKLINE>
         rank    doc_id      level    C    cg    cg*      BR    stop    contribution
         ------  --------  -------  ---  ----  -----  ------  ------  --------------
         1       b               1    1     1      3  0.5000  0.5000          0.2500
         2       s               3    2     4      5  0.8571  0.5000          0.4286
+        -       a               2                                            missed
         score                                                                0.6786
     """
     ((wanted, scorer),) = scorers_here([read_measure(measure)], "explain").items()
@@ -619,22 +686,47 @@ def explain(
         )
     expected = scorer.ties == "expected"
     # All judged documents of tie groups are needed.
-    lowest = -np.inf if expected else request.lowest
-    (judged_run,) = request.match(lambda matched: matched.judged, lowest)
+    lowest = -np.inf if expected else min(request.lowest, LOWEST_JUDGED)
+    (matched,) = request.match(lambda matched: matched, lowest)
+    judged_run = matched.judged
     views = scorer.in_order(request.evaluator.graded.views(judged_run))
     found = scorer.contributions(views)
     mine = np.flatnonzero(found.view.topic == topic)
-    seen = mine.size
+    seen, counted, first = mine.size, found.view.document[mine], found.view.n[mine][:1]
     listed = found.view.hits if scorer.NEEDS_ROWS else views.hits
     retrieved = int(listed.n_retrieved[topic])
     groups = scorer.expected_contributions(views) if expected else None
     if groups is not None and groups.tied.topics[topic]:
-        seen = int(groups.tied.m[groups.tied.topic == topic].sum())
+        at = np.flatnonzero(groups.tied.topic == topic)
+        counted, first = groups.tied.view.document[groups.tied.view.topic == topic], groups.tied.t[at][:1] + 1
+        seen = int(groups.tied.m[at].sum())
         columns = _group_columns(judgments, groups, topic)
     else:
         columns = _columns(judgments, scorer, views, found, mine)
     score, relevant = float(scorer.score_with_ties(views)[topic]), int(found.view.R[topic])
     notes = _notes(found, topic, seen, retrieved, score)
+    above, missed, others = 0, 0, list[OtherDocument]()
+    if found.view.counting is not None:
+        above = int(first[0]) - 1 if first.size else min(retrieved, found.view.cutoff or retrieved)
+        ranked = _ranked(scorer, views, found.view, topic)
+        if scorer.cut.judged_only:
+            above = min(above, len(ranked))
+        missing = _missing(judgments.levels, scorer, found.view.counting, counted, topic)
+        missed = missing.size
+        by_rank, by_document = ({place[key]: place for place in ranked[::-1]} for key in (1, 0))
+        # However ties are broken, unjudged documents take the other ranks in their order.
+        unjudged = _unjudged(judgments, matched, scorer, ranked, topic)
+        others = [
+            _other(judgments, by_rank[n], _NOT_RELEVANT)
+            if n in by_rank
+            else OtherDocument(n, n, next(unjudged), np.nan, _UNJUDGED)
+            for n in range(1, min(above, MOST_OTHERS) + 1)
+        ]
+        others += [
+            _other(judgments, by_document.get(at, (at, 0, 0)), _MISSED)
+            for at in best_documents(judgments, missing, MOST_OTHERS).tolist()
+        ]
+        notes += _notes_on_others(sum(n <= above for _, n, _ in ranked), above, missed)
     tied = judged_run.ties is not None and judged_run.ties.tied[judged_run.topic == topic] > 1
     if judged_run.by_position and scorer.ties == TIES.default and np.any(tied):
         notes.append("Documents with equal scores are in the order of their given positions.")
@@ -642,8 +734,8 @@ def explain(
         notes.append("Documents with equal scores are one row; it adds the mean over all their orders.")
     (run_name,), query_id = request.runs, judgments.query_ids[topic]
     below = int(found.view.retrieved[topic]) - seen
-    counts = relevant, retrieved, below
-    return Explanation(run_name, wanted, query_id, score, columns, *counts, tuple(notes))
+    counts = relevant, retrieved, below, above, missed
+    return Explanation(run_name, wanted, query_id, score, columns, tuple(others), *counts, tuple(notes))
 
 
 def _columns(
@@ -670,6 +762,67 @@ def _columns(
     # Columns of measures defined elsewhere are put before the contribution.
     order = [*_COLUMNS[:-1], *(name for name in columns if name not in _COLUMNS), _COLUMNS[-1]]
     return {name: read_only(columns[name]) for name in order if name in columns}
+
+
+#: Position of a judged document in the qrels, its rank in the list of the measure, and that in the run.
+_Place: TypeAlias = tuple[int, int, int]
+
+
+def _ranked(scorer: Scorer, views: Views, view: CountedDocuments, topic: int) -> list[_Place]:
+    """Return the judged documents of a topic by rank; a document with several rows appears for each."""
+    hits = view.hits if isinstance(view, ArticleView) else views.hits  # articles have an order of their own
+    if scorer.NEEDS_ROWS:
+        hits = hits.by_row(views.levels.topic.size)
+    hits = hits[(hits.topic == topic) & (views.levels.values >= LOWEST_JUDGED)[hits.level_index]]
+    n = range(1, hits.rank.size + 1) if scorer.cut.judged_only else hits.rank.tolist()
+    return [*zip(hits.document.tolist(), n, hits.rank.tolist(), strict=True)]
+
+
+def _unjudged(
+    judgments: Judgments, matched: MatchedRun, scorer: Scorer, ranked: list[_Place], topic: int
+) -> Iterator[str]:
+    """Yield the unjudged documents of a topic by rank; the run is read for the first one."""
+    from ir_graded.io.table import at_rows
+    from ir_graded.matching.tables import rank_rows
+
+    judged = {judgments.doc_ids[at] for at, *_ in ranked}
+    rows = _candidates(judgments, matched.run, int(matched.judged.n_retrieved[topic]), topic)
+    _, doc_id, rank = rank_rows(judgments, rows, apart=scorer.NEEDS_ROWS or scorer.ranks_rows)
+    yield from (one for one in at_rows(doc_id, np.argsort(rank)) if one not in judged)
+
+
+def _other(judgments: Judgments, place: _Place, state: str) -> OtherDocument:
+    at, n, of_run = place
+    level = float(judgments.levels.values[judgments.levels.level_index[at]])
+    return OtherDocument(n or None, of_run or None, judgments.doc_ids[at], level, state)
+
+
+def _missing(levels: Levels, scorer: Scorer, counting: Bools, counted: Ints, topic: int) -> Ints:
+    """Return the documents of a topic that would count, without those that do."""
+    missing = np.setdiff1d(np.flatnonzero(counting & (levels.topic == topic)), counted)
+    if CLASS in scorer.needs:  # a class counts once
+        classes = levels.further[CLASS.name]
+        missing = missing[~np.isin(classes[missing], classes[counted])]
+    return missing
+
+
+def best_documents(judgments: Judgments, documents: Ints, most: int) -> Ints:
+    """Return the best of some judged documents: by topic, level descending and id, ``most`` of each topic."""
+    levels = judgments.levels
+    number = Names.of([judgments.doc_ids[at] for at in documents.tolist()]).order_numbers()
+    order = np.lexsort((number, -levels.level_index[documents], levels.topic[documents]))
+    topic = levels.topic[documents[order]]
+    return documents[order[ordinals(np.searchsorted(topic, topic)) <= most]]
+
+
+def _notes_on_others(judged: int, above: int, missed: int) -> Iterator[str]:
+    if above:
+        yield f"Down to rank {above}, none counts: {judged} not relevant, {above - judged} unjudged."
+    if above > MOST_OTHERS:
+        yield f"The first {MOST_OTHERS} of these are listed."
+    if missed:
+        best = f"the best {MOST_OTHERS} " if missed > MOST_OTHERS else ""
+        yield f"Missed: {missed}, {best}in the last rows, with a rank if the run has them."
 
 
 def _group_columns(judgments: Judgments, found: TiedContributions, topic: int) -> dict[str, npt.NDArray[Any]]:

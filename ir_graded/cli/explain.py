@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from ir_graded.evaluation.evaluate import in_order
 
 from . import options
 from .output import frame_text, show, written
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.command()
@@ -76,7 +79,9 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
 
     Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to the cutoff of MEASURE:
     rank, level, the quantities C, cg, cg* and BR that the measure uses, and the contribution. The
-    contributions sum to the score, which is in the last row. QRELS and RUN are as in `ir_graded evaluate`.
+    contributions sum to the score, which is in the last row. Documents above the first relevant one are
+    marked as not relevant or unjudged. The best relevant documents that are below the cutoff or not in RUN
+    are marked as missed, with their rank in RUN. QRELS and RUN are as in `ir_graded evaluate`.
     With --against, prints the first 20 documents of both runs side by side, judged or not.
     """
     measures = options.read([measure])
@@ -90,7 +95,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
         return
     found = explained(chosen[0], judged, run, query_id)
     if output == "jsonl":
-        rows: list[dict[Any, Any]] = found.to_frame().to_dict("records")
+        rows = _records(found.to_frame())
         last = {"measure": str(found.measure), "run": found.run, "query_id": str(found.query_id)}
         rows.append({**last, "score": found.score, "notes": " ".join(found.notes)})
         show("\n".join(json_line(row, places) for row in rows))
@@ -106,11 +111,16 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
 def _ranking_text(compared: RankingComparison, output: str, places: int) -> str:
     frame, labels = compared.to_frame(), ["run", "rank", "doc_id", "level", "other_rank"]
     if output == "jsonl":
-        rows: list[dict[Any, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return "\n".join(json_line(row, places) for row in rows)
+        return "\n".join(json_line(row, places) for row in _records(frame))
     known = {name: frame[name].map("{:g}".format, na_action="ignore").astype(object) for name in labels[3:]}
     frame = frame.assign(**{name: values.where(values.notna(), "") for name, values in known.items()})
     return frame_text(frame.set_index(labels), labels, output, places)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the rows, with None where a value is missing."""
+    rows: list[dict[Any, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return rows
 
 
 _TASKS = ("focused", "relevant-in-context", "best-in-context")

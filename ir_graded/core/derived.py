@@ -234,6 +234,8 @@ class IntentView(CountedDocuments):
         documents = np.unique(intents.document[relevant])
         #: Number of documents of each topic that are relevant to at least one intent.
         self.documents: Ints = segments.count(self.levels.topic[documents], self.levels.topics)
+        self.counting = np.zeros(self.levels.topic.size, dtype=np.bool_)
+        self.counting[documents] = True
 
     @property
     def columns(self) -> dict[str, Floats]:

@@ -242,6 +242,11 @@ class CountedDocuments:
         """Number of documents of each topic that count if retrieved, shape ``(topics,)``."""
         raise NotImplementedError  # pragma: no cover
 
+    @cached_property
+    def counting(self) -> Bools | None:
+        """Whether each document of the qrels counts if retrieved; None where no documents are counted."""
+        return None
+
     @property
     def rank_in_run(self) -> Ints | None:
         """Rank of each document in the run where ``n`` is its rank in the condensed list, else None."""

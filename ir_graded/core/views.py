@@ -61,8 +61,9 @@ class ArticleView(CountedDocuments):
         articles = levels.topic.size
         highlighted = relevant_spans.union_length(articles)
         super().__init__(levels, hits, highlighted[hits.document] > 0, hits.rank, cutoff)
+        self.counting = highlighted > 0
         #: Number of articles with relevance of each topic (Numrel), shape ``(topics,)``.
-        self.R = segments.count(levels.topic[highlighted > 0], levels.topics)
+        self.R = segments.count(levels.topic[self.counting], levels.topics)
         retrieved = retrieved_spans.union_length(articles)
         union = Spans.concat([retrieved_spans, relevant_spans]).union_length(articles)
         self._overlap, self._lengths = highlighted + retrieved - union, (retrieved, highlighted)
@@ -97,7 +98,8 @@ class PassageView(CountedDocuments):
     kind = "rows with highlighted text"
     countable = False
 
-    def __init__(self, levels: Levels, found: Found, cutoff: int | None) -> None:
+    def __init__(self, levels: Levels, found: Found, highlighted: Ints, cutoff: int | None) -> None:
+        """``highlighted`` are the articles with highlighted text."""
         rows = found.rows
         at = np.flatnonzero(found.each > 0)
         document = rows.spans.article[at]
@@ -106,6 +108,8 @@ class PassageView(CountedDocuments):
         )
         super().__init__(levels, hits, np.ones(at.size, dtype=np.bool_), hits.rank, cutoff)
         self.all = found
+        self.counting = np.zeros(levels.topic.size, dtype=np.bool_)
+        self.counting[highlighted] = True
         #: Number of highlighted characters of each topic, shape ``(topics,)``.
         self.R = found.total
         self.at: Ints = (at := at[self._rows])
@@ -189,6 +193,10 @@ class View(CountedDocuments, Keeps):
     def R(self) -> Ints:
         """Number of relevant documents of each topic, shape ``(topics,)``."""
         return self.levels.ideal(self.cut.rel, self.levels.values).R
+
+    @cached_property
+    def counting(self) -> Bools:
+        return (self.levels.values >= self.cut.rel)[self.levels.level_index]
 
     @cached_property
     def N(self) -> Ints:
@@ -353,15 +361,16 @@ class Views(Keeps):
 
         With ``official``, only spans that have aspects count, if aspects are known.
         """
+        highlighted = highlighted_text(self.levels, rel, official=official)
 
         def find() -> Found:
             rows = (self.hits.rows or PassageRows.empty()).within(budget)
-            highlighted = highlighted_text(self.levels, rel, official=official)
             return Found.of(rows, highlighted, self.levels.topic, self.levels.topics)
 
         key = rel, official, budget
         found = self.kept(("text", *key), find)
-        return self.kept(("passages", cutoff, *key), lambda: PassageView(self.levels, found, cutoff))
+        make = lambda: PassageView(self.levels, found, highlighted.article, cutoff)  # noqa: E731
+        return self.kept(("passages", cutoff, *key), make)
 
     def _in_order(self, hits: JudgedRun, worth: Ints | Floats) -> JudgedRun:
         """Return the run with tied documents in the order of these views, the others by ``worth``."""

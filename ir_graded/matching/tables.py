@@ -131,11 +131,17 @@ def match_ranked(judgments: Judgments, tables: Iterable[Table], lowest: float) -
     return JudgedRun.of(judgments.levels, [found])
 
 
-def rank_rows(judgments: Judgments, table: Table) -> tuple[Ints, pl.Series, Ints]:
-    """Return topic, document and rank of each row whose topic is in the qrels, for validated rows."""
+def rank_rows(judgments: Judgments, table: Table, *, apart: bool = False) -> tuple[Ints, pl.Series, Ints]:
+    """Return topic, document and rank of each row whose topic is in the qrels, for validated rows.
+
+    Of passages, this is a row per article, or with ``apart`` all rows by rank.
+    """
     groups = groups_of(judgments, table.query_id)
     table, groups = _with_qrels(table, groups)
     articles = articles_of(table, groups.topic)
+    if articles is not None and apart:
+        order, rank, _ = order_rows(table, groups, articles)
+        return groups.topic[order], at_rows(table.doc_id, order), rank
     if articles is not None:
         table, groups = articles.table, articles.groups(groups)
     score, topic, doc_ids = table.value, groups.topic, _tie_names(table, groups.topic)

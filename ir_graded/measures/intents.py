@@ -183,7 +183,7 @@ class _Documents(CountedDocuments):
     def __init__(self, view: derived.IntentView) -> None:
         run = view.hits[np.flatnonzero(np.diff(pair_key(view.hits.topic, view.hits.rank), prepend=-1))]
         super().__init__(view.levels, run, np.ones(run.rank.size, dtype=np.bool_), run.rank, view.cutoff)
-        self.R = view.documents
+        self.R, self.counting = view.documents, view.counting
 
 
 def _key(view: CountedDocuments) -> Ints:

@@ -21,7 +21,7 @@ from ir_measures.measures.base import SumAgg
 
 from ir_graded._utils.later import extra
 from ir_graded._utils.version import __version__
-from ir_graded.analyses.explain import FirstDocuments, first_documents
+from ir_graded.analyses.explain import MOST_OTHERS, FirstDocuments, best_documents, first_documents
 from ir_graded.analyses.overlap import OverlapWith
 from ir_graded.analyses.score_intervals import OnlyRelevantError, ScoreIntervals, interval_depth, intervals_of
 from ir_graded.analyses.score_intervals.imputation import ReciprocalRankFusion
@@ -33,7 +33,7 @@ from ir_graded.analyses.unjudged import (
     ranges,
     unjudged_shares,
 )
-from ir_graded.core.segments import Floats
+from ir_graded.core.segments import Floats, Ints
 from ir_graded.errors import InputError, ParameterError, short_repr, warn_caller
 from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import OF_ROWS, Request
@@ -74,11 +74,14 @@ class Lists:
 
     Attributes:
         levels: the levels >= 0 that occur, ascending.
-        doc_ids: the documents in some list, by topic.
+        doc_ids: the documents in some list and the best ones, by topic.
         level_of: their levels, by topic; NaN if unjudged.
         rows: positions of the first documents among these, by run and topic, best first.
         adds: contribution of each to the score by the first measure; None if it is not a sum.
         judged: numbers of judged documents by level, highest first, by topic.
+        rel: lowest level of the relevant documents.
+        best: positions of the best relevant documents, by topic: all that a list can miss first.
+        ranks: ranks of the best ones that are not in the list, 0 if not retrieved, by run and topic.
     """
 
     levels: tuple[float, ...]
@@ -87,27 +90,49 @@ class Lists:
     rows: list[list[list[int]]]
     adds: list[list[Floats]] | None
     judged: list[list[tuple[float, int]]]
+    rel: float
+    best: list[list[int]]
+    ranks: list[list[list[int]]]
 
     @classmethod
-    def of(cls, judgments: Judgments, listed: Sequence[FirstDocuments]) -> Lists | None:
-        """Return the lists of runs; None if they are too many for a page."""
+    def of(
+        cls,
+        judgments: Judgments,
+        listed: Sequence[FirstDocuments],
+        best: Ints,
+        ranks: Sequence[Ints],
+        rel: float,
+    ) -> Lists | None:
+        """Return the lists of runs; None if they are too many for a page.
+
+        ``best`` are the best relevant documents, and ``ranks`` their ranks in each run.
+        """
         if sum(one.topic.size for one in listed) > _MOST_LISTED:
             return None
         topics = len(judgments.names)
         number: list[dict[str, int]] = [{} for _ in range(topics)]
         level_of: list[list[float]] = [[] for _ in range(topics)]
-        rows: list[list[list[int]]] = []
-        adds: list[list[Floats]] = []
-        for one in listed:
-            of_run: list[list[int]] = [[] for _ in range(topics)]
-            for topic, doc_id, level in zip(one.topic.tolist(), one.doc_id, one.level.tolist(), strict=True):
-                place = number[topic].setdefault(doc_id, len(number[topic]))
-                if place == len(level_of[topic]):
-                    level_of[topic].append(level)
-                of_run[topic].append(place)
-            rows.append(of_run)
-            adds.append(np.split(one.contribution[0], np.searchsorted(one.topic, np.arange(1, topics))))
-        values = judgments.levels.values
+
+        def places(topic: Ints, doc_id: Iterable[str], level: Floats) -> list[list[int]]:
+            found: list[list[int]] = [[] for _ in range(topics)]
+            for of, doc, one in zip(topic.tolist(), doc_id, level.tolist(), strict=True):
+                place = number[of].setdefault(doc, len(number[of]))
+                if place == len(level_of[of]):
+                    level_of[of].append(one)
+                found[of].append(place)
+            return found
+
+        ends = np.arange(1, topics)
+        rows = [places(one.topic, one.doc_id, one.level) for one in listed]
+        adds = [np.split(one.contribution[0], np.searchsorted(one.topic, ends)) for one in listed]
+        values, topic = judgments.levels.values, judgments.levels.topic[best]
+        ids = [judgments.doc_ids[at] for at in best.tolist()]
+        of_best = places(topic, ids, values[judgments.levels.level_index[best]])
+        outside = [(rank == 0) | (rank > LIST_DEPTH) for rank in ranks]
+        missed = [
+            [part[:MOST_OTHERS].tolist() for part in np.split(rank[out], np.searchsorted(topic[out], ends))]
+            for rank, out in zip(ranks, outside, strict=True)
+        ]
         counts = np.zeros((topics, values.size), dtype=np.int64)
         np.add.at(counts, (judgments.levels.topic, judgments.levels.level_index), 1)
         levels = values[::-1].tolist()
@@ -122,6 +147,9 @@ class Lists:
             rows,
             None if all(np.isnan(one.contribution).all() for one in listed) else adds,
             judged,
+            rel,
+            of_best,
+            missed,
         )
 
 
@@ -245,10 +273,14 @@ def collect(  # noqa: PLR0913  # the options of report
     in_orders = [with_ties(measure, order) for measure in here for order in ("optimistic", "pessimistic")]
     evaluator = GradedEvaluator(native_scorers(in_orders), request.judgments)
     first = [scorer_of(measures[0])]
+    levels, rel = request.judgments.levels, first[0].lowest_rel if first[0] else 1.0
+    rel = rel if 0 < rel < np.inf else 1.0
+    relevant = np.flatnonzero((levels.values >= rel)[levels.level_index])
+    best = best_documents(request.judgments, relevant, LIST_DEPTH + MOST_OTHERS)
     with_baseline = None if baseline is None else OverlapWith(request.runs[baseline], request.judgments)
     fusion = ReciprocalRankFusion(request.judgments) if n_samples else None
 
-    def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments, float]:
+    def others(run: MatchedRun) -> tuple[RunShares, Floats, FirstDocuments, Ints, float]:
         if run.run.content == "table":
             request.origin.add_rows("run", run.name, run.run.table())
         if fusion is not None:
@@ -257,12 +289,14 @@ def collect(  # noqa: PLR0913  # the options of report
         ties = np.array([spans[one].mean() if one in spans else np.nan for one in measures])
         shares = unjudged_shares(request, run, _DEPTHS)
         overlap = np.nan if with_baseline is None else with_baseline.mean(run.run)
-        return shares, ties, first_documents(request, run, first, LIST_DEPTH), overlap
+        rank = np.zeros(levels.topic.size, dtype=np.int64)
+        rank[run.judged.document] = run.judged.rank
+        return shares, ties, first_documents(request, run, first, LIST_DEPTH), rank[best], overlap
 
     scores, found = request.scores(others, LOWEST_JUDGED, progress=None)
-    shares, ties, listed, overlap = zip(*found, strict=True)
+    shares, ties, listed, best_ranks, overlap = zip(*found, strict=True)
     contents = of_scores(scores, baseline=baseline, **options)
-    lists = Lists.of(request.judgments, listed)
+    lists = Lists.of(request.judgments, listed, best, best_ranks, rel)
     imputed, not_imputed = None, ""
     if fusion is not None:
         try:
@@ -509,7 +543,7 @@ def _tests(contents: Contents) -> dict[str, Any]:
 
 
 def _lists(lists: Lists) -> dict[str, Any]:
-    """Return the first documents: by topic ids and levels, by run and topic positions among these."""
+    """Return first and best documents: by topic ids and levels, by run and topic positions among these."""
     levels = [float(level) for level in lists.levels]
     return {
         "levels": [int(level) if level.is_integer() else level for level in levels],
@@ -521,4 +555,8 @@ def _lists(lists: Lists) -> dict[str, Any]:
         "rows": lists.rows,
         "adds": lists.adds and [[rounded(of_topic, _SCORE) for of_topic in of_run] for of_run in lists.adds],
         "judged": lists.judged,
+        "depth": LIST_DEPTH,
+        "rel": lists.rel,
+        "best": lists.best,
+        "ranks": lists.ranks,
     }

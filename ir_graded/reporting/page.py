@@ -57,7 +57,8 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     """Evaluate runs and write one HTML page: leaderboard, any two runs, topics, measures, ranked lists.
 
     The page needs no network, and without JavaScript it shows the leaderboard as a table. It has the first 20
-    documents of each run and topic, with their levels and what they add to the score by the first measure.
+    documents of each run and topic, with their levels and what they add to the score by the first measure,
+    and the best relevant documents that are not among them.
     Means have Student's intervals over the topics (``ir_graded.meta.confidence_intervals``), or "too few
     topics" where one is wider than half the range of the measure. With a baseline, each run is tested against
     it (``ir_graded.meta.differences``, two-sided), with alpha ``1 - confidence``, and the mean of their

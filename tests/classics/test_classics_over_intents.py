@@ -271,6 +271,9 @@ def test_contributions_by_intent_sum_to_the_score(name):
         frame = found.to_frame()
         assert found.score == ir_graded.evaluate(measure, qrels, run).values.item()
         assert math.fsum(frame["contribution"]) == pytest.approx(found.score, abs=1e-12)
+        relevant = {doc for each in topic.levels.values() for doc in each if each[doc] >= measure["rel"]}
+        assert found.missed == len(relevant - {*found.columns["doc_id"]})
+        frame = frame[frame["state"] == "counted"]
         for row in frame.itertuples():
             assert row.level == topic.levels[row.intent][row.doc_id] >= measure["rel"]
         assert list(frame["C"]) == list(frame.groupby("intent").cumcount() + 1)

@@ -153,7 +153,7 @@ def test_inf_ap_of_a_worked_example(form, tmp_path):
     assert found.values[:, 0].tolist() == pytest.approx(
         np.array([[sum(terms) / 4, 0], [1 / 3 + 1 / 3 * e / (1 + 2 * e), 0]]), abs=1e-15
     )
-    table = explain("infAP", *tables, "1").to_frame()
+    table = explain("infAP", *tables, "1").columns
     assert table["doc_id"].tolist() == ["b", "a", "c"]
     assert table["contribution"].tolist() == pytest.approx([term / 4 for term in terms], abs=1e-15)
 

@@ -37,11 +37,13 @@ def test_the_table_ends_in_the_score():
         "P-measure@3, topic 1, run x.run\n"
         "Relevant documents retrieved: 3 of 3, in a ranking of 4.\n"
         "Below rank 3, where they do not count: 1.\n"
+        "Missed: 1, in the last rows, with a rank if the run has them.\n"
         "\n"
         "rank    doc_id      level    C    cg    cg*      BR    stop    contribution\n"
         "------  --------  -------  ---  ----  -----  ------  ------  --------------\n"
         "1       B               1    1     1      3  0.5000  0.0000          0.0000\n"
         "2       S|_             3    2     4      5  0.8571  1.0000          0.8571\n"
+        "4       A               2                                            missed\n"
         "score                                                                0.8571\n"
     )
 
@@ -58,29 +60,38 @@ def explained(measure):
 
 @pytest.mark.parametrize(("output", "delimiter"), [("csv", ","), ("tsv", "\t")])
 def test_separated_values_hold_all_columns(output, delimiter):
-    out = call("Q", "qrels.txt", "x.run", "1", "-o", output, "-p", "-1")
+    out = call("Q@3", "qrels.txt", "x.run", "1", "-o", output, "-p", "-1")
     *rows, last = csv.DictReader(io.StringIO(out), delimiter=delimiter)
-    found = explained("Q")
-    assert list(rows[0]) == list(found.columns)
-    for name, values in found.to_frame().drop(columns="doc_id").items():
-        assert [float(row[name]) for row in rows] == values.tolist()
+    found = explained("Q@3")
+    assert list(rows[0]) == list(found.to_frame())
+    for name, values in found.columns.items():
+        if name != "doc_id":
+            assert [float(row[name]) for row in rows[:2]] == values.tolist()
     assert [row["doc_id"] for row in rows] == ["B", "S|_", "A"]
+    assert [row["state"] for row in rows] == ["counted", "counted", "missed"]
+    assert (rows[2]["rank"], rows[2]["level"], rows[2]["stop"]) == ("4", "2", "")
     assert (last["rank"], float(last["contribution"])) == ("score", found.score)
 
 
 def test_jsonl_has_an_object_per_line():
     *rows, last = map(
-        json.loads, call("Q", "qrels.txt", "x.run", "1", "-o", "jsonl", "-p", "-1").splitlines()
+        json.loads, call("Q@1", "qrels.txt", "x.run", "1", "-o", "jsonl", "-p", "-1").splitlines()
     )
-    found = explained("Q")
-    assert rows == found.to_frame().to_dict("records")
-    notes = "Relevant documents retrieved: 3 of 3, in a ranking of 4."
-    assert last == {"measure": "Q", "run": "x.run", "query_id": "1", "score": found.score, "notes": notes}
+    found = explained("Q@1")
+    assert rows[:1] == found.to_frame()[:1].to_dict("records")
+    missed = {"doc_id": "S|_", "state": "missed", "rank": 2, "level": 3.0, "C": None, "contribution": 0.0}
+    assert rows[1].items() >= missed.items()
+    notes = (
+        "Relevant documents retrieved: 3 of 3, in a ranking of 4. Below rank 1, where they do not count: 2. "
+        "Missed: 2, in the last rows, with a rank if the run has them."
+    )
+    assert last == {"measure": "Q@1", "run": "x.run", "query_id": "1", "score": found.score, "notes": notes}
 
 
 def test_markdown_and_latex_are_written():
     lines = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "markdown").splitlines()
     assert lines[3].startswith(r"| 2      | S\|\_")
+    assert lines[4].endswith("missed |")
     assert lines[-1].startswith("| score ")
     latex = call("nDCG@2", "qrels.txt", "x.run", "1", "-o", "latex")
     assert r"S\textbar{}\_" in latex

@@ -4,6 +4,7 @@ import math
 
 import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 from chunks import chunk_cases
 from contracts import contract_cases as cases
@@ -46,20 +47,47 @@ def test_contributions_sum_to_the_score(subject, data):
         qrels, run = cases.passage_tables(qrels, run)
     expected = cases.scores(measure, one.qrels, one.run)
     for topic in data.draw(st.permutations(sorted(expected)))[:4]:
-        frame = assert_explained(measure, qrels, run, topic, expected[topic]).to_frame()
+        found = assert_explained(measure, qrels, run, topic, expected[topic])
+        frame = pd.DataFrame(found.columns)
         if qrels is one.qrels:
-            assert_rows_agree(frame, qrels[topic], run.get(topic, {}))
+            assert_rows_agree(found, qrels[topic], run.get(topic, {}))
+            if "gains" not in measure.params or measure.NAME in measure_cases.MEASURES:  # else new levels
+                assert_others_agree(found, scorer_of(measure).cut, qrels[topic], run.get(topic, {}))
         if measure.NAME in measure_cases.MEASURES:
             assert_columns_agree(measure, frame)
 
 
-def assert_rows_agree(frame, levels, scores):
+def assert_rows_agree(found, levels, scores):
     """Check the level and the rank of each document."""
-    for row in frame.itertuples():
-        assert row.level == levels[row.doc_id]
+    for row in found.to_frame().itertuples():
+        level = levels.get(row.doc_id, -1)
+        assert row.level == level if row.state != "unjudged" else level < 0 and pd.isna(row.level)
+        if row.doc_id not in scores:
+            assert row.state == "missed"
+            assert pd.isna(row.rank)
+            continue
         above = sum(score > scores[row.doc_id] for score in scores.values())
         tied = sum(score == scores[row.doc_id] for score in scores.values())
         assert above < (row.rank_in_run if hasattr(row, "rank_in_run") else row.rank) <= above + tied
+
+
+def assert_others_agree(found, cut, levels, scores):
+    """Check which documents are above the first that counts, and which are missed."""
+    counted = {*found.columns["doc_id"]}
+    wanted = [doc for doc, level in levels.items() if level >= cut.rel and doc not in counted]
+    best = sorted(wanted, key=lambda doc: (-levels[doc], doc))
+    frame = found.to_frame()
+    assert frame["doc_id"][frame["state"] == "missed"].tolist() == best[:10]
+    assert found.missed == len(best)
+    listed = [doc for doc in scores if not cut.judged_only or levels.get(doc, -1) >= 0]
+    above = min(
+        [*(found.columns["rank"] - 1), *([] if counted else [len(listed), cut.cutoff or len(listed)])]
+    )
+    assert found.above == above
+    first = frame[frame["state"].isin(["not relevant", "unjudged"])]
+    assert first["rank"].tolist() == [*range(1, min(above, 10) + 1)]
+    assert not counted & {*first["doc_id"]}
+    assert first["doc_id"].is_unique
 
 
 def assert_columns_agree(measure, frame):
@@ -96,7 +124,7 @@ def test_contributions_of_passages_sum_to_the_score(chosen, qrels, run):
             found = assert_explained(metric.measure, *tables, metric.query_id, metric.value)
         except NoSharedTopicsError:
             return
-        frame = found.to_frame()
+        frame = pd.DataFrame(found.columns)
         if "found" in frame:
             assert (frame["found"].cumsum() <= found.relevant).all()
             assert not frame.duplicated(["rank"]).any()

@@ -16,7 +16,7 @@ INVERSE = {"1": {"B": 9.0, "A": 8.0, "S": 7.0}}
 
 
 def contributions(measure, run, qrels=QRELS):
-    return ir_graded.explain(measure, qrels, run, "1").to_frame()["contribution"].tolist()
+    return ir_graded.explain(measure, qrels, run, "1").columns["contribution"].tolist()
 
 
 def test_the_published_example_with_one_document_per_level():
@@ -27,7 +27,8 @@ def test_the_published_example_with_one_document_per_level():
     # BR of the inverse list is 2/4, 5/7 and 1, each with probability 1/3.
     assert contributions("P+", INVERSE) == pytest.approx([1 / 6, 5 / 21, 1 / 3])
     found = ir_graded.explain("P-measure", QRELS, SYSTEM_X, "1")
-    assert found.to_frame().to_dict("list") == {
+    counted = pd.DataFrame(found.columns)
+    assert counted.to_dict("list") == {
         "rank": [1, 2],
         "doc_id": ["B", "S"],
         "level": [1.0, 3.0],
@@ -64,12 +65,12 @@ def long_list():
 )
 def test_the_published_example_of_stop_probabilities(measure, score):
     found = ir_graded.explain(measure, *long_list(), "1")
-    assert found.to_frame()["rank"].tolist() == [2, 5, 8, 12, 15]
+    assert found.columns["rank"].tolist() == [2, 5, 8, 12, 15]
     assert found.to_frame()["contribution"].sum() == pytest.approx(score, abs=5e-5)
     assert str(found).splitlines()[-1].split() == ["score", f"{score:.4f}"]
     if "beta" not in measure:
         expected = [0.5000, 0.3889, 0.4400, 0.4194, 0.4706]
-        assert found.to_frame()["BR"].tolist() == pytest.approx(expected, abs=5e-5)
+        assert found.columns["BR"].tolist() == pytest.approx(expected, abs=5e-5)
 
 
 def test_the_text_ends_in_the_score_and_repeats_no_column():
@@ -79,11 +80,12 @@ def test_the_text_ends_in_the_score_and_repeats_no_column():
         "Relevant documents retrieved: 5 of 10, in a ranking of 20.",
         "Below rank 9, where they do not count: 2.",
     ]
-    assert lines[4].split() == ["rank", "doc_id", "level", "C", "cg", "cg*", "BR", "stop", "contribution"]
-    assert len(lines) == 10
+    assert lines[6].split() == ["rank", "doc_id", "level", "C", "cg", "cg*", "BR", "stop", "contribution"]
+    assert len(lines) == 20
+    assert max(map(len, lines)) <= 80
     assert lines[-1].split()[0] == "score"
     with_gains = str(ir_graded.explain("Q(gains={3:10})", *long_list(), "1")).splitlines()
-    assert "gain" in with_gains[3].split()
+    assert "gain" in with_gains[5].split()
 
 
 def test_the_number_of_digits_can_be_chosen():
@@ -95,7 +97,10 @@ def test_the_number_of_digits_can_be_chosen():
 def test_a_condensed_list_has_both_ranks():
     run = {"1": {"x": 9.0, "N": 8.0, "y": 7.0, "S": 6.0, "z": 5.0, "A": 4.0}}
     found = ir_graded.explain("Q(judged_only=True)@2", QRELS, run, "1")
-    assert found.to_frame()[["rank", "rank_in_run"]].to_numpy().tolist() == [[2, 4]]
+    rows = [["N", 1, 2, "not relevant"], ["S", 2, 4, "counted"], ["A", 3, 6, "missed"]]
+    frame = found.to_frame()
+    assert frame[["doc_id", "rank", "rank_in_run", "state"]][:3].to_numpy().tolist() == rows
+    assert frame["rank_in_run"].isna().tolist() == [False, False, False, True]
     assert found.below == 1
     assert "condensed list" in str(found)
     assert "rank_in_run" not in ir_graded.explain("Q", QRELS, run, "1").to_frame()
@@ -114,13 +119,13 @@ def test_max_rel_comes_from_all_qrels():
 def test_sums_that_are_divided_again_are_explained():
     found = ir_graded.explain("nDCG@10", QRELS, SYSTEM_X, "1")
     ideal = 3 + 2 / np.log2(3) + 1 / 2
-    assert found.notes[-1] == f"The sum is divided by {ideal:g}, DCG of the ideal list."
-    product = found.to_frame()["gain"] * found.to_frame()["discount"] / ideal
-    assert product.tolist() == pytest.approx(found.to_frame()["contribution"].tolist())
+    assert f"The sum is divided by {ideal:g}, DCG of the ideal list." in found.notes
+    product = found.columns["gain"] * found.columns["discount"] / ideal
+    assert product == pytest.approx(found.columns["contribution"])
     assert "divided" not in str(ir_graded.explain("AP", QRELS, SYSTEM_X, "1"))
     nothing = ir_graded.explain("nERR(gains={1:0,2:0,3:0})", QRELS, SYSTEM_X, "1")
     assert nothing.score == 0
-    assert nothing.notes[-1] == "The sum is divided by 0, ERR of the ideal list: it scores 0."
+    assert "The sum is divided by 0, ERR of the ideal list: it scores 0." in nothing.notes
 
 
 def test_articles_are_explained_with_f_and_gp():
@@ -129,8 +134,10 @@ def test_articles_are_explained_with_f_and_gp():
     run = pd.DataFrame({"doc_id": ["x", "a", "b"], "score": [3, 2, 1], **whole, "start": [0, 5, 0]})
     found = ir_graded.explain("MAgP@2", qrels, run, "1")
     row = {"rank": 2, "doc_id": "a", "level": 1.0, "C": 1, "F": 0.5, "gP": 0.25}
-    rows = found.to_frame().to_dict("records")
+    rows = pd.DataFrame(found.columns).to_dict("records")
     assert rows == [{**row, "stop": 0.5, "utility": 0.25, "contribution": 0.125}]
+    states = found.to_frame()[["rank", "doc_id", "state"]].to_numpy().tolist()
+    assert states == [[1, "x", "unjudged"], [2, "a", "counted"], [3, "b", "missed"]]
     assert found.notes[0] == "Articles with relevance retrieved: 2 of 2, in a ranking of 3."
     assert found.below == 1
     assert "utility" not in str(found)
@@ -143,23 +150,35 @@ def test_topics_without_contributions_have_notes(measure):
     qrels = {**QRELS, "none": {"N": 0}, "absent": {"A": 1}, "missed": {"A": 1}}
     run = {**SYSTEM_X, "none": {"N": 1.0}, "missed": {"x": 1.0}}
     notes = {
-        "none": ("The qrels have no relevant documents for the topic: it scores 0.",),
-        "absent": ("The run has no document for the topic: it scores 0. Relevant documents: 1.",),
+        "none": (
+            "The qrels have no relevant documents for the topic: it scores 0.",
+            "Down to rank 1, none counts: 1 not relevant, 0 unjudged.",
+        ),
+        "absent": (
+            "The run has no document for the topic: it scores 0. Relevant documents: 1.",
+            "Missed: 1, in the last rows, with a rank if the run has them.",
+        ),
         "missed": (
             "Relevant documents retrieved: 0 of 1, in a ranking of 1.",
             "Without any to count, the topic scores 0.",
+            "Down to rank 1, none counts: 0 not relevant, 1 unjudged.",
+            "Missed: 1, in the last rows, with a rank if the run has them.",
         ),
     }
+    rows = {"none": [["N", 1, "not relevant"]], "absent": [["A", None, "missed"]]}
+    rows["missed"] = [["x", 1, "unjudged"], *rows["absent"]]
     for topic, expected in notes.items():
         found = ir_graded.explain(measure, qrels, run, topic)
         assert found.notes == expected
-        assert (found.score, len(found.to_frame())) == (0, 0)
+        frame = found.to_frame()[["doc_id", "rank", "state"]]
+        assert frame.astype(object).where(frame.notna(), None).to_numpy().tolist() == rows[topic]
+        assert (found.score, frame["state"].eq("counted").sum()) == (0, 0)
         assert str(found).splitlines()[-1].split() == ["score", "0.0000"]
 
 
 def test_judged_lists_the_judged_documents_retrieved():
     found = ir_graded.explain("Judged@2", QRELS, SYSTEM_Y, "1")
-    assert found.to_frame()["doc_id"].tolist() == ["N", "S"]
+    assert found.columns["doc_id"].tolist() == ["N", "S"]
     assert found.notes[0].startswith("Judged documents retrieved: 2 of 4")
 
 
@@ -189,7 +208,7 @@ def test_all_forms_of_qrels_and_runs_are_explained(tmp_path):
     for form in forms(tmp_path):
         found = ir_graded.explain(ir_graded.P_measure @ 10, *form)
         assert found.score == 6 / 7
-        assert found.to_frame()["doc_id"].tolist() == ["B", "S"]
+        assert found.to_frame()["doc_id"].tolist() == ["B", "S", "A"]
         names.append(found.run)
     assert names == ["run", "run", "run", "run", "x.run", "named"]
     assert str(found).startswith("P-measure@10, topic 1, run named\n")
@@ -234,3 +253,91 @@ def test_wrong_qrels_and_runs_are_rejected(tmp_path):
     (tmp_path / "x.run").write_text("1 Q0\n")
     with pytest.raises(FileFormatError):
         ir_graded.explain("Q", QRELS, tmp_path / "x.run", "1")
+
+
+def others(measure, qrels, run):
+    """Return documents that do not count, with level, rank and state."""
+    frame = ir_graded.explain(measure, qrels, run, "1").to_frame()
+    frame = frame[frame["state"] != "counted"][["doc_id", "level", "rank", "state"]]
+    return [tuple(row) for row in frame.astype(object).where(frame.notna(), None).to_numpy()]
+
+
+def test_missed_and_wrong_documents_are_listed():
+    qrels = {"1": {"S": 3, "A": 2, "B": 1, "C": 1, "N": 0, "-": -1}}
+    run = {"1": {"N": 9.0, "x": 8.0, "-": 7.0, "B": 6.0, "y": 5.0, "A": 4.0}}
+    above = [("N", 0.0, 1, "not relevant"), ("x", None, 2, "unjudged"), ("-", None, 3, "unjudged")]
+    missed = [("S", 3.0, None, "missed"), ("A", 2.0, 6, "missed")]
+    assert others("nDCG@4", qrels, run) == [*above, *missed, ("C", 1.0, None, "missed")]
+    assert others("AP(rel=2)@4", qrels, run) == [*above, ("B", 1.0, 4, "not relevant"), *missed]
+    found = ir_graded.explain("AP(rel=2)@4", qrels, run, "1")
+    assert (found.above, found.missed) == (4, 2)
+    assert "Down to rank 4, none counts: 2 not relevant, 2 unjudged." in found.notes
+
+
+def test_types_of_columns_do_not_depend_on_the_documents():
+    qrels = {"1": {"a": 1, "b": 0}}
+    runs = [{"a": 1.0}, {"x": 2.0, "a": 1.0}, {"b": 1.0}, {"x": 1.0}, {}]
+    types = [
+        ir_graded.explain("Q", qrels, {"1": run, "2": {"a": 1.0}}, "1").to_frame().dtypes for run in runs
+    ]
+    names = ["rank", "level", "C", "BR", "stop", "contribution"]
+    assert [of_run[names].astype(str).tolist() for of_run in types] == [
+        ["Int64", "float64", "Int64", *["float64"] * 3]
+    ] * len(runs)
+
+
+def test_only_the_best_of_many_missed_documents_are_listed():
+    qrels = {"1": {f"d{number:04}": 1 + (number % 500 == 7) for number in range(2000)}}
+    found = ir_graded.explain("nDCG@20", qrels, {"1": {f"x{number}": 1.0 for number in range(30)}}, "1")
+    frame = found.to_frame()
+    best = ["d0007", "d0507", "d1007", "d1507", *(f"d000{number}" for number in range(6))]
+    assert frame["doc_id"][frame["state"] == "missed"].tolist() == best
+    assert (found.missed, found.above, len(frame)) == (2000, 20, 20)
+    assert [len(line) <= 80 for line in str(found).splitlines()] == [True] * 30
+    assert found.notes[2:] == (
+        "Down to rank 20, none counts: 0 not relevant, 20 unjudged.",
+        "The first 10 of these are listed.",
+        "Missed: 2000, the best 10 in the last rows, with a rank if the run has them.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ties", "above"),
+    [
+        ("doc_id", [("n", 0.0, 1, "not relevant"), ("z", None, 2, "unjudged")]),
+        ("optimistic", [("n", 0.0, 1, "not relevant")]),
+        (
+            "pessimistic",
+            [("n", 0.0, 1, "not relevant"), ("z", None, 2, "unjudged"), ("b", None, 3, "unjudged")],
+        ),
+        ("expected", [("n", 0.0, 1, "not relevant")]),
+    ],
+)
+def test_documents_above_depend_on_the_order_of_ties(ties, above):
+    run = {"1": {"n": 2.0, "z": 1.0, "g": 1.0, "b": 1.0}}
+    assert others(f"AP(ties='{ties}')", {"1": {"g": 1, "n": 0}}, run) == above
+
+
+def test_rows_above_the_first_relevant_text_are_listed():
+    whole = {"query_id": "1", "relevance": 1, "length": 10}
+    qrels = pd.DataFrame({"doc_id": ["a", "b", "c"], "start": 0, **whole})
+    rows = [("x", 5, 0), ("a", 4, 20), ("x", 3, 10), ("a", 2, 0), ("b", 1, 40)]
+    run = pd.DataFrame(rows, columns=["doc_id", "score", "start"]).assign(query_id="1", length=5)
+    above = [("x", None, 1, "unjudged"), ("a", 1.0, 2, "not relevant"), ("x", None, 3, "unjudged")]
+    assert others("CharR", qrels, run) == [*above, ("b", 1.0, 5, "missed"), ("c", 1.0, None, "missed")]
+    articles = [("x", None, 1, "unjudged"), ("c", 1.0, None, "missed")]
+    assert others("gP@3", qrels, run) == articles
+    assert others("AP(ranks='rows')", qrels, run) == articles
+
+
+def test_articles_above_are_in_the_order_of_their_text():
+    rows = [("a", 1, 0, 10), ("n", 2, 0, 0)]  # n has the higher level, but no text
+    qrels = pd.DataFrame(rows, columns=["doc_id", "relevance", "start", "length"]).assign(query_id="1")
+    run = pd.DataFrame({"doc_id": ["a", "n"], "score": 1.0, "start": 0, "length": 5, "query_id": "1"})
+    assert others("MAgP(ties='pessimistic')", qrels, run) == [("n", 2.0, 1, "not relevant")]
+
+
+def test_a_class_is_missed_only_as_a_whole():
+    rows = [("a", 1, "one"), ("b", 2, "one"), ("c", 1, "two"), ("d", 1, "two")]
+    qrels = pd.DataFrame(rows, columns=["doc_id", "relevance", "equivalence_class"]).assign(query_id="1")
+    assert others("EC-Q", qrels, {"1": {"a": 2.0}}) == [("c", 1.0, None, "missed")]

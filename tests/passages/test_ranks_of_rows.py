@@ -304,7 +304,10 @@ def test_ir_measures_warns_too():
 
 def test_explain_shows_the_rank_of_rows():
     found = ir_graded.explain("Q(ranks='rows')@10", QRELS_F, RUN_F, "1")
-    assert found.to_frame()[["rank", "doc_id", "level"]].to_numpy().tolist() == [[4, "b", 2], [6, "c", 1]]
+    frame = found.to_frame()[["rank", "doc_id", "level"]]
+    assert frame[3:].to_numpy().tolist() == [[4, "b", 2], [6, "c", 1]]
+    assert frame[:3]["rank"].tolist() == [1, 2, 3]
+    assert frame[:3]["level"].isna().all()
     assert found.score == pytest.approx(0.492063492063, abs=1e-12)
     assert "2 of 2, in a ranking of 6" in found.notes[0]
 
@@ -361,6 +364,6 @@ def test_the_command_line_takes_ranks(capsys, tmp_path, monkeypatch):
     assert helpers.run_command(capsys, *call, "--ranks", "documents")[1:] == (out, "")
     given = ("RR", *call[1:3], "1", "--ranks", "rows", "-o", "csv")
     explained = helpers.run_command(capsys, "explain", *given)[1]
-    assert explained.splitlines()[1].startswith("4,b")
+    assert explained.splitlines()[4].startswith("4,b")
     refused = helpers.run_command(capsys, *call, "--ranks", "rows", "--unjudged", "bounds")
     helpers.assert_command_fails(refused, "leave out --ties, --ranks")

@@ -437,6 +437,21 @@ def test_the_lists_of_two_runs_are_side_by_side(show, pages):
         assert [float(row[column + 2]) for row in cells] == pytest.approx(
             [adds.get(doc, 0) for doc in run[:20]], abs=6e-5
         )
+    relevant = covid.qrels[(covid.qrels["query_id"] == "3") & (covid.qrels["relevance"] >= 1)]
+    best = sorted(relevant.itertuples(), key=lambda row: (-row.relevance, row.doc_id))
+    for name, column, part in (("BBGhelani1", 1, 0), ("poznan_run1", 4, 2)):
+        listed = [row[column] for row in cells]
+        run = covid.runs[name]
+        run = run[run["query_id"] == "3"].sort_values(["score", "doc_id"], ascending=False)["doc_id"].tolist()
+        missed = [row.doc_id for row in best if row.doc_id not in listed]
+        assert page.locator("#topic .missed p").nth(part).locator("span").all_text_contents() == [
+            f"Missed: {len(missed)} of {len(best)} documents of level 1 or higher",
+            *(
+                f" {doc} {f'rank {run.index(doc) + 1}' if doc in run else 'not retrieved'}"
+                for doc in missed[:10]
+            ),
+            f"and {len(missed) - 10} more",
+        ]
     page.locator("#topic svg rect.level").first.hover()
     assert f"{cells[0][1]}, rank 1, {cells[0][2]}" in page.locator("#tip").inner_text()
     page.click("button[aria-label='Next topic']")

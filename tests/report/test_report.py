@@ -459,6 +459,27 @@ def test_lists_hold_levels_and_contributions(tmp_path):
     assert lists["judged"][0] == [[level, counts[level]] for level in (2, 1, 0)]
 
 
+def test_lists_name_the_best_relevant_documents_that_they_lack(tmp_path):
+    names = [f"d{number:02}" for number in range(60)]
+    qrels = {"1": {name: 1 + (name > "d39") for name in names}, "2": {"a": 1, "b": 2}, "3": {"a": 0}}
+    run = {name: -float(at) for at, name in enumerate(["d41", *(f"x{n}" for n in range(30)), "d45", "d01"])}
+    runs = {"one": {"1": run, "2": {"a": 1.0}}, "other": {"1": dict.fromkeys(names, 1.0)}}
+    second = (["b", "a"], [0])
+    for measure, rel, of_second in (("Q", 1, second), ("AP(rel=2)", 2, (["b"], [0])), ("NumRet", 1, second)):
+        lists = data_of(made(tmp_path, [measure], qrels, runs))["lists"]
+        assert lists["rel"] == rel
+        docs, best = lists["docs"], lists["best"]
+        assert [docs[0][place] for place in best[0]] == [*names[40:], *names[: 10 if rel == 1 else 0]]
+        assert [lists["levels"][lists["level"][0][place]] for place in best[0]][:20] == [2] * 20
+        missed = [docs[0][place] for place in best[0] if place not in lists["rows"][0][0]][:10]
+        assert missed == ["d40", *names[42:51]]
+        assert lists["ranks"][0][0] == [0, 0, 0, 0, 32, 0, 0, 0, 0, 0]
+        assert ([docs[1][place] for place in best[1]], lists["ranks"][0][1]) == of_second
+        assert (best[2], lists["ranks"][0][2]) == ([], [])
+    # The other run has all 60 with equal scores, so d59 to d40 are its first 20, and d00 is the last.
+    assert lists["ranks"][1][0] == [*range(60, 50, -1)]
+
+
 @pytest.mark.slow
 def test_ranks_use_the_test_of_the_report_if_they_can(tmp_path):
     covid = covid_sample()

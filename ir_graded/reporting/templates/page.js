@@ -813,10 +813,26 @@
   function listOf(run) {
     const of = D.lists.rows[run]?.[S.t];
     if (!of) return null;
-    return of.map((doc, at) => {
-      const level = D.lists.level[S.t][doc];
-      return { id: D.lists.docs[S.t][doc], doc, level: level < 0 ? null : D.lists.levels[level], place: level, adds: D.lists.adds ? D.lists.adds[run][S.t][at] : null };
-    });
+    return of.map((doc, at) => documentOf(doc, D.lists.adds ? D.lists.adds[run][S.t][at] : null));
+  }
+  function documentOf(doc, adds) {
+    const level = D.lists.level[S.t][doc];
+    return { id: D.lists.docs[S.t][doc], doc, level: level < 0 ? null : D.lists.levels[level], place: level, adds };
+  }
+  // The best relevant documents that a list lacks, and how many it lacks.
+  function missed(list, run) {
+    const { rel, best, ranks, judged } = D.lists;
+    const own = new Set(list.map((entry) => entry.doc));
+    const relevant = judged[S.t].reduce((sum, [level, count]) => sum + (level >= rel ? count : 0), 0);
+    const number = relevant - list.filter((entry) => entry.level >= rel).length;
+    const of = ranks[run][S.t];
+    const shade = shades();
+    const entries = best[S.t].filter((doc) => !own.has(doc)).slice(0, of.length).map((doc) => documentOf(doc, null));
+    return [
+      el("span", {}, `Missed: ${number} of ${relevant} documents of level ${rel} or higher`),
+      entries.map((entry, at) => el("span", tipped(`${entry.id}, ${levelName(entry)}`, D.texts?.[entry.id] ?? ""), el("i", { class: `square ${shade(entry)}` }), ` ${entry.id} ${of[at] ? `rank ${of[at]}` : "not retrieved"}`)),
+      number > entries.length ? el("span", {}, `and ${number - entries.length} more`) : null,
+    ];
   }
   const shades = () => {
     const positive = D.lists.levels.filter((level) => level > 0).length;
@@ -865,6 +881,7 @@
     return el("div", { class: "lists" },
       el("div", { class: "heads" }, el("p", {}, sum(first, S.a)), el("p", {}, `${common} of ${n} documents in both`), el("p", {}, sum(second, S.b))),
       picture(width, row * n + 8, `First ${n} documents of ${D.runs[S.a]} and ${D.runs[S.b]}; the table below has them`, hatch(), lines, entries(first, xa, "a", place), entries(second, xb, "b", { has: (doc) => own.has(doc) })),
+      el("div", { class: "heads missed" }, el("p", {}, missed(first, S.a)), el("p", {}, `below rank ${D.lists.depth} or not retrieved, best first`), el("p", {}, missed(second, S.b))),
       levelKey());
   }
   const hatch = () => el("pattern", { id: "hatch", width: 3, height: 3, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, el("line", { x1: 0.5, x2: 0.5, y1: 0, y2: 3, class: "hatch" }));
