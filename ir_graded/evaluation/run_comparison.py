@@ -169,9 +169,14 @@ def _equal_rankings(
 
 
 def check_higher_is_better(measures: list[Measure]) -> None:
-    """Raise ParameterError for a measure by which no run can be worse, such as NumRel."""
+    """Raise ParameterError for a measure by which higher scores are not better: NumRel, FirstRank."""
     for measure in measures:
         scorer = scorer_of(measure)
+        if scorer is not None and scorer.LOWER_IS_BETTER:
+            raise ParameterError(
+                f"{measure}: lower scores are better, and comparisons of runs take higher ones for better; "
+                "use a measure such as RR@10"
+            )
         if scorer is not None and not scorer.higher_is_better:
             reason = scorer.lacks.get("nothing", "")
             raise ParameterError(

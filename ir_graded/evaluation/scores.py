@@ -37,7 +37,7 @@ from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
 
 from .coverage import Coverage
-from .ranges import UNKNOWN, Range, Stated, check_scores, named, range_of, stated
+from .ranges import UNKNOWN, Range, Stated, check_scores, is_lower_better, named, range_of, stated
 from .signature import Origin, Signature, versions, weights_hash
 from .tables import DIGITS, LatexTable, Table, with_options_of
 
@@ -387,10 +387,13 @@ class Scores:
 
     @property
     def lower_is_better(self) -> tuple[str, ...]:
-        """Printed names of the measures by which lower scores are better, as given to ``from_frame``."""
-        return tuple(
-            name for name in self.names if name in self._stated and self._stated[name].lower_is_better
-        )
+        """Printed names of the measures by which lower scores are better.
+
+        They declare it, as FirstRank does, or it was given to ``from_frame``.
+        """
+        given = map(self._stated.get, self.names)
+        lower = map(is_lower_better, self.measures, given)
+        return tuple(name for name, one in zip(self.names, lower, strict=True) if one)
 
     def matrix(self, measure: str | Measure) -> pd.DataFrame:
         """Return the scores by one measure: a row per topic, a column per run."""
@@ -513,7 +516,8 @@ class Scores:
             ends = {
                 name: [one if math.isfinite(one) else None for one in of[:2]] for name, of in given.items()
             }
-            content |= {"ranges": ends, "lower_is_better": list(self.lower_is_better)}
+            lower = [name for name, of in given.items() if of.lower_is_better]
+            content |= {"ranges": ends, "lower_is_better": lower}
         text = json.dumps(content, ensure_ascii=False)
         try:
             text.encode()

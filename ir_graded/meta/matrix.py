@@ -303,8 +303,8 @@ def check_direction(scores: Any, measures: Iterable[str]) -> None:
     lower = [name for name in measures if name in getattr(scores, "lower_is_better", ())]
     if lower:
         raise ParameterError(
-            f"{lower[0]}: lower scores are better, and tests and ranks take higher ones for better; negate "
-            "the scores of this measure, and leave it out of lower_is_better"
+            f"{lower[0]}: lower scores are better, and tests and ranks take higher ones for better; give "
+            f"negated scores, such as {{'-{lower[0]}': -scores.matrix({lower[0]!r})}}"
         )
 
 

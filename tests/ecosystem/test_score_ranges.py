@@ -136,6 +136,24 @@ def test_reports_and_statistics_take_scores_of_users(tmp_path):
     assert np.isfinite(found.high).all()
 
 
+def test_a_measure_may_declare_that_lower_scores_are_better():
+    scores = ir_graded.evaluate(["FirstRank@10", "RR"], QRELS, RUNS)
+    assert scores.lower_is_better == ("FirstRank@10",)
+    assert scores.ranges == {"FirstRank@10": (1, math.inf), "RR": (0, 1)}
+    assert [*scores.mean()["FirstRank@10"].items()] == [("good", 1), ("poor", 1.5)]
+    frame = scores.to_frame().replace({"RR": "judge"})
+    stated = Scores.from_frame(frame, ranges={"judge": (0, 5)})
+    again = Scores.from_json(stated.to_json())
+    assert again.lower_is_better == stated.lower_is_better == ("FirstRank@10",)
+    assert again.ranges == stated.ranges == {"FirstRank@10": (1, math.inf), "judge": (0, 5)}
+    with pytest.raises(
+        ParameterError, match=r"lower scores are better, .* \{'-FirstRank@10': -scores.matrix"
+    ):
+        meta.differences(scores, "good")
+    with pytest.raises(ParameterError, match=r"lower scores are better, and comparisons of runs .* RR@10"):
+        ir_graded.compare_runs("FirstRank@10", QRELS, RUNS["good"], {"poor": RUNS["poor"]})
+
+
 @pytest.mark.parametrize("conclude", [meta.differences, meta.ranks])
 def test_conclusions_refuse_scores_of_which_lower_ones_are_better(conclude):
     with pytest.raises(ParameterError, match=r"latency \(ms\): lower scores are better"):
