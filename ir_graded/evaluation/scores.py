@@ -38,7 +38,7 @@ from ir_graded.measures.parsing import parse_measure, read_measure, read_measure
 
 from .coverage import Coverage
 from .ranges import UNKNOWN, Range, Stated, check_scores, is_lower_better, named, range_of, stated
-from .signature import Origin, Signature, versions, weights_hash
+from .signature import Origin, Signature, joint_origin, versions, weights_hash
 from .tables import DIGITS, LatexTable, Table, with_options_of
 
 if TYPE_CHECKING:
@@ -195,16 +195,19 @@ class Scores:
 
     @classmethod
     def concat(cls, parts: Iterable[Scores]) -> Scores:
-        """Join scores of other runs by equal measures, or scores of equal runs by other measures.
+        """Join scores of other runs, by other measures, or on other topics, such as those of folds.
 
-        Runs, measures and topics have the order of their first appearance; the coverage is not known.
+        Two parts differ in their runs, in their measures or in their topics, and agree in the others; each
+        part is joined to those before it. Runs, measures and topics have the order of their first appearance.
+        The coverage is not known. The signature has the versions and options of the parts if all have the
+        same, and no hashes: the signature of each part says what it was computed from.
 
         Args:
-            parts: scores on the same topics, in any order.
+            parts: the scores.
 
         Raises:
-            InputError: there are no scores, ``parts`` holds something else, topics differ, a run or a measure
-                appears twice, or two parts differ in runs and measures.
+            InputError: there are no scores, ``parts`` holds something else, a score appears twice, topics
+                overlap but differ, or two parts differ in more than one of runs, measures and topics.
 
         Example:
             >>> import ir_graded
@@ -685,32 +688,48 @@ def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
 
 
 def _joined(scores: Scores, other: Scores) -> Scores:
-    """Return the scores of both runs, or by both measures."""
+    """Return the scores of both runs, by both measures, or on the topics of both."""
     mine, theirs = ({*map(str, one.query_ids)} for one in (scores, other))
-    if mine != theirs:
+    runs, measures = (
+        {*one} & {*two} for one, two in ((scores.runs, other.runs), (scores.names, other.names))
+    )
+    same_runs, same_measures = {*scores.runs} == {*other.runs}, {*scores.names} == {*other.names}
+    folds = same_runs and same_measures and mine.isdisjoint(theirs)
+    if mine != theirs and not folds:
         topic = min(mine ^ theirs)
+        where = "the first" if topic in mine else "further"
         raise InputError(
-            f"topics differ: {topic!r} is only in {'the first' if topic in mine else 'further'} scores"
+            f"topics overlap but differ: {min(mine & theirs)!r} is in both scores, {topic!r} only in {where}"
+            if mine & theirs
+            else f"topics differ: {topic!r} is only in {where} scores; joining topics needs equal runs and "
+            "measures"
         )
-    runs, measures = {*scores.runs} & {*other.runs}, {*scores.names} & {*other.names}
-    if runs and measures:
+    if runs and measures and not folds:
         raise InputError(
             f"run {min(runs)!r} has scores by {min(measures)} twice: select runs or measures that differ"
         )
     one, two = scores._stated, other._stated  # noqa: SLF001  # of this module
-    if {*scores.names} == {*other.names}:
-        if one != two:
-            name = min(one.items() ^ two.items())[0]
-            raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
-        other = other.select(measures=scores.measures, topics=scores.query_ids)
-        values = np.concatenate([scores.values, other.values], axis=1)
-        return Scores(scores.runs + other.runs, scores.measures, scores.query_ids, values, _stated={**one})
-    if {*scores.runs} == {*other.runs}:
-        other = other.select(runs=scores.runs, topics=scores.query_ids)
-        values = np.concatenate([scores.values, other.values])
-        by = scores.measures + other.measures
-        return Scores(scores.runs, by, scores.query_ids, values, _stated={**one, **two})
-    raise InputError(
-        f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
-        f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+    if same_measures and one != two:
+        name = min(one.items() ^ two.items())[0]
+        raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
+    if not (same_measures or same_runs):
+        raise InputError(
+            f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
+            f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+        )
+    in_order = {
+        "runs": scores.runs if same_runs else None,
+        "measures": scores.measures if same_measures else None,
+        "topics": None if folds else scores.query_ids,
+    }
+    other = other.select(**{name: of for name, of in in_order.items() if of})
+    values = np.concatenate([scores.values, other.values], axis=2 if folds else 1 if same_measures else 0)
+    origin = joint_origin(scores._origin, other._origin)  # noqa: SLF001  # of this module
+    return Scores(
+        scores.runs if same_runs else scores.runs + other.runs,
+        scores.measures if same_measures else scores.measures + other.measures,
+        scores.query_ids + other.query_ids if folds else scores.query_ids,
+        values,
+        _origin=origin,
+        _stated={**one, **two},
     )
