@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from ir_graded.measures.base import aggregate
 from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
+from ir_graded.meta.matrix import FEWEST
 
 from .coverage import Coverage
 from .ranges import UNKNOWN, Range, Stated, check_scores, is_lower_better, named, range_of, stated
@@ -48,6 +50,14 @@ if TYPE_CHECKING:
 _FORMAT, _VERSION = "ir_graded scores", 1
 #: Errors of JSON of another form.
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError)
+#: Statistics of scores besides percentiles, and the names of these.
+_STATISTICS: dict[Any, Callable[..., Any]] = {
+    "median": np.median,
+    "min": np.min,
+    "max": np.max,
+    "sd": partial(np.std, ddof=1),
+}
+_PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)")
 #: Most runs in a notebook.
 _MOST_RUNS = 20
 
@@ -427,20 +437,101 @@ class Scores:
         sign = 1 if self.names[0] in self.lower_is_better else -1
         return [*map(int, np.argsort(sign * self.aggregates[:, 0], kind="stable"))]
 
-    def mean(self, weights: Any = None) -> pd.DataFrame:
+    def mean(self, weights: Any = None, *, slices: Any = None) -> pd.DataFrame:
         """Aggregates of each measure over the topics: a row per run, best first by the first measure.
 
         Args:
             weights: weights of the topics, such as their traffic, as for ``meta.differences``. With weights
                 w, GM(measure=M) is ``exp(sum of w ln(M) / sum of w)``.
+            slices: slices of the topics, as for ``meta.differences``. The table then has a row per run and
+                slice, of which 'all' is all topics. A slice may have one topic.
 
         Raises:
-            InputError: a topic has no weight, or a wrong one.
+            InputError: a topic has no weight, or a wrong one; a slice has no topic with a weight above 0.
+
+        Example:
+            >>> import ir_graded
+            >>> qrels, run = {"1": {"a": 2}, "2": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}, "2": {"a": 1.0}}
+            >>> scores = ir_graded.evaluate(["RR", "R@1"], qrels, {"bm25": run})
+            >>> scores.mean(slices={"1": "short", "2": "long"})
+                          RR  R@1
+            run  slice
+            bm25 all    0.75  0.5
+                 short  0.50  0.0
+                 long   1.00  1.0
         """
         scores = weighted(self, weights)
-        frame = scores.mean_frame_of({"mean": scores.aggregates})
-        frame.columns = self.names
+        if slices is None:
+            frame = scores.mean_frame_of({"mean": scores.aggregates})
+            frame.columns = self.names
+            return frame
+        import pandas as pd
+
+        from ir_graded.meta.topics import topics_by_slice, weights_of
+
+        of_topic, means = weights_of(self.query_ids, weights), {}
+        for name, part in topics_by_slice(self.query_ids, slices, fewest=1).items():
+            if not of_topic[part].any():
+                raise InputError(f"slices: no topic of {name!r} has a weight above 0")
+            means[name] = self.aggregates_of(self.values[:, :, part], _with_mean_1(of_topic[part]))
+        stacked = np.stack([*means.values()], axis=1)[scores.best_first]
+        with valid_text():
+            index = pd.MultiIndex.from_product(
+                [[self.runs[number] for number in scores.best_first], means], names=["run", "slice"]
+            )
+        return pd.DataFrame(stacked.reshape(len(index), len(self.names)), index, self.names)
+
+    def summary(self, statistics: str | Iterable[str] = "median") -> pd.DataFrame:
+        """Medians, percentiles and other statistics of the scores of topics: a row per run, as in ``mean``.
+
+        Args:
+            statistics: one of 'median', 'min', 'max', 'sd' (the standard deviation, divided by the number of
+                topics minus 1), 'mean' (the aggregate of ``mean``), or a percentile from 'p0' to 'p100', such
+                as 'p10', between two topics on the line between their scores; or a list of these, for a
+                column per measure and statistic.
+
+        Raises:
+            ParameterError: a statistic is not one of these, or the list is empty.
+
+        Example:
+            >>> import ir_graded
+            >>> qrels = {topic: {"a": 1} for topic in "123"}
+            >>> run = {"1": {"a": 1.0}, "2": {"x": 2.0, "a": 1.0}, "3": {"x": 1.0}}
+            >>> scores = ir_graded.evaluate(["FirstRank@10", "RR"], qrels, {"bm25": run})
+            >>> scores.summary()
+                  FirstRank@10   RR
+            run
+            bm25           2.0  0.5
+            >>> scores["RR"].summary(["p90", "sd"]).round(3)
+                   RR
+                  p90   sd
+            run
+            bm25  0.9  0.5
+        """
+        single = isinstance(statistics, str) or not isinstance(statistics, Iterable)
+        chosen: Any = [statistics] if single else dict.fromkeys(statistics)
+        if not chosen:
+            raise ParameterError("statistics is empty: give at least one, such as 'median'")
+        frame = self.mean_frame_of({name: self._statistic(name) for name in chosen})
+        if single:
+            frame.columns = self.names
         return frame
+
+    def _statistic(self, name: Any) -> npt.NDArray[np.float64]:
+        """Return a statistic of the scores of the topics, shape ``(runs, measures)``."""
+        if name == "mean":
+            return self.aggregates
+        of, percent = _STATISTICS.get(name), _PERCENTILE.fullmatch(str(name))
+        if percent and float(percent[1]) <= 100:  # noqa: PLR2004
+            of = partial(np.percentile, q=float(percent[1]))
+        if of is None:
+            words = ", ".join(map(repr, ("mean", *_STATISTICS)))
+            raise ParameterError(
+                f"statistics: {short_repr(name)} must be one of {words}, or a percentile from 'p0' to 'p100'"
+            )
+        if len(self.query_ids) < (FEWEST if name == "sd" else 1):
+            return np.full((len(self.runs), len(self.names)), np.nan)
+        return np.asarray(of(self.values, axis=2)).T
 
     @with_options_of(LatexTable)
     def to_latex(self, **options: Any) -> str:  # noqa: D417  # the options of the table
@@ -673,9 +764,12 @@ def weighted(scores: Scores, weights: Any) -> Scores:
     origin = scores._origin or Origin()  # noqa: SLF001  # of this module
     weights = weights_hash(scores.query_ids, of_topic.tolist())
     found = replace(scores, _origin=replace(origin, weights=weights))
-    means = scores.aggregates_of(scores.values, of_topic * len(of_topic) / of_topic.sum())
-    found.__dict__["aggregates"] = means
+    found.__dict__["aggregates"] = scores.aggregates_of(scores.values, _with_mean_1(of_topic))
     return found
+
+
+def _with_mean_1(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.asarray(weights * len(weights) / weights.sum())
 
 
 def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
