@@ -484,7 +484,7 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
 
     Raises:
         InputError: a matrix is wrong, or the measure does not exist.
-        ParameterError: ``n`` is out of its range.
+        ParameterError: ``n`` is out of its range, or lower scores of the measure are better.
 
     Example:
         >>> import pandas as pd
@@ -494,7 +494,9 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
     """
     check_options(top_n=n)
     matrices = matrices_by_measure(scores)
-    matrix = matrices[reference_name(by, matrices, "measure")]
+    name = reference_name(by, matrices, "measure")
+    check_direction(scores, [name])
+    matrix = matrices[name]
     best = best_first(means_of(matrix), matrix.runs)[:n]
     return _kept(matrices, [matrix.runs[number] for number in best])
 

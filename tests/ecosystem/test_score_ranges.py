@@ -146,10 +146,14 @@ def test_a_measure_may_declare_that_lower_scores_are_better():
     again = Scores.from_json(stated.to_json())
     assert again.lower_is_better == stated.lower_is_better == ("FirstRank@10",)
     assert again.ranges == stated.ranges == {"FirstRank@10": (1, math.inf), "judge": (0, 5)}
-    with pytest.raises(
-        ParameterError, match=r"lower scores are better, .* \{'-FirstRank@10': -scores.matrix"
+    for conclude in (
+        *(meta.differences, meta.compare_measures),
+        lambda scores: meta.rank_correlations(scores, "RR"),
+        lambda scores: meta.top(scores, 2, by="FirstRank@10"),
     ):
-        meta.differences(scores, "good")
+        with pytest.raises(ParameterError, match=r"lower scores .* \{'-FirstRank@10': -scores.matrix"):
+            conclude(scores)
+    assert [*meta.top(scores, 2, by="RR")] == ["FirstRank@10", "RR"]
     with pytest.raises(ParameterError, match=r"lower scores are better, and comparisons of runs .* RR@10"):
         ir_graded.compare_runs("FirstRank@10", QRELS, RUNS["good"], {"poor": RUNS["poor"]})
 
