@@ -16,6 +16,7 @@ from ir_measures.measures import Measure
 from .analyses.arrays import DefaultTies, numbers_of
 from .errors import InputError, ParameterError, short_repr
 from .evaluation.evaluate import Request, in_order
+from .evaluation.ranges import is_lower_better
 from .io.sources import opened
 from .io.values import as_text, describe_document
 from .measures.params import TIES
@@ -56,7 +57,8 @@ class _GradedEvaluator(BaseEvaluator):
         self._scored = self._ties.measures or given
         self._request = Request(self._scored, qrels)
         self._metrics = [f"{name}{name and '_'}{measure}" for measure in given]
-        self.name, self.primary_metric, self.greater_is_better = name, self._metrics[0], True
+        self.name, self.primary_metric = name, self._metrics[0]
+        self.greater_is_better = not is_lower_better(given[0])
         self._query_ids, self._queries = pl.Series([*map(as_text, queries)]), [*queries.values()]
         topics = set(self._request.judgments.names)
         self._judged = [at for at, query_id in enumerate(self._query_ids) if query_id in topics]

@@ -83,6 +83,12 @@ def range_of(measure: Measure, values: Floats) -> Range | None:
     return float(scorer.RANGE[0]), float(scorer.RANGE[1])
 
 
+def is_lower_better(measure: Measure, given: Stated | None = None) -> bool:
+    """Return whether lower scores are better, as the measure declares or the user stated."""
+    scorer = scorer_of(measure)
+    return bool((scorer and scorer.LOWER_IS_BETTER) or (given and given.lower_is_better))
+
+
 def check_scores(
     values: Floats, measure: str, of: Stated, runs: Collection[str], topics: Collection[Any]
 ) -> None:

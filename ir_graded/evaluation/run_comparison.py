@@ -177,7 +177,7 @@ def check_higher_is_better(measures: list[Measure]) -> None:
     """Raise ParameterError for a measure by which no run can be worse, such as NumRel."""
     for measure in measures:
         scorer = scorer_of(measure)
-        if scorer is not None and not scorer.higher_is_better:
+        if scorer is not None and not (scorer.higher_is_better or scorer.LOWER_IS_BETTER):
             reason = scorer.lacks.get("nothing", "")
             raise ParameterError(
                 f"{measure}: no run can be worse by it, because a higher score is not better"

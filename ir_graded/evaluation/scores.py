@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,11 @@ from ir_graded.measures.classic.ties import takes_ties, with_ranks, with_ties
 from ir_graded.measures.descriptions import citations
 from ir_graded.measures.params import TIES
 from ir_graded.measures.parsing import parse_measure, read_measure, read_measures
+from ir_graded.meta.matrix import FEWEST
 
 from .coverage import Coverage
-from .ranges import UNKNOWN, Range, Stated, check_scores, named, range_of, stated
-from .signature import Origin, Signature, versions, weights_hash
+from .ranges import UNKNOWN, Range, Stated, check_scores, is_lower_better, named, range_of, stated
+from .signature import Origin, Signature, joint_origin, versions, weights_hash
 from .tables import DIGITS, LatexTable, Table, with_options_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,14 @@ if TYPE_CHECKING:
 _FORMAT, _VERSION = "ir_graded scores", 1
 #: Errors of JSON of another form.
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError)
+#: Statistics of scores besides percentiles, and the names of these.
+_STATISTICS: dict[Any, Callable[..., Any]] = {
+    "median": np.median,
+    "min": np.min,
+    "max": np.max,
+    "sd": partial(np.std, ddof=1),
+}
+_PERCENTILE = re.compile(r"p(\d+(?:\.\d+)?)")
 #: Most runs in a notebook.
 _MOST_RUNS = 20
 
@@ -196,16 +206,19 @@ class Scores:
 
     @classmethod
     def concat(cls, parts: Iterable[Scores]) -> Scores:
-        """Join scores of other runs by equal measures, or scores of equal runs by other measures.
+        """Join scores of other runs, by other measures, or on other topics, such as those of folds.
 
-        Runs, measures and topics have the order of their first appearance; the coverage is not known.
+        Two parts differ in their runs, in their measures or in their topics, and agree in the others; each
+        part is joined to those before it. Runs, measures and topics have the order of their first appearance.
+        The coverage is not known. The signature has the versions and options of the parts if all have the
+        same, and no hashes: the signature of each part says what it was computed from.
 
         Args:
-            parts: scores on the same topics, in any order.
+            parts: the scores.
 
         Raises:
-            InputError: there are no scores, ``parts`` holds something else, topics differ, a run or a measure
-                appears twice, or two parts differ in runs and measures.
+            InputError: there are no scores, ``parts`` holds something else, a score appears twice, topics
+                overlap but differ, or two parts differ in more than one of runs, measures and topics.
 
         Example:
             >>> import ir_graded
@@ -388,10 +401,13 @@ class Scores:
 
     @property
     def lower_is_better(self) -> tuple[str, ...]:
-        """Printed names of the measures by which lower scores are better, as given to ``from_frame``."""
-        return tuple(
-            name for name in self.names if name in self._stated and self._stated[name].lower_is_better
-        )
+        """Printed names of the measures by which lower scores are better.
+
+        They declare it, as FirstRank does, or it was given to ``from_frame``.
+        """
+        given = map(self._stated.get, self.names)
+        lower = map(is_lower_better, self.measures, given)
+        return tuple(name for name, one in zip(self.names, lower, strict=True) if one)
 
     def matrix(self, measure: str | Measure) -> pd.DataFrame:
         """Return the scores by one measure: a row per topic, a column per run."""
@@ -422,20 +438,101 @@ class Scores:
         sign = 1 if self.names[0] in self.lower_is_better else -1
         return [*map(int, np.argsort(sign * self.aggregates[:, 0], kind="stable"))]
 
-    def mean(self, weights: Any = None) -> pd.DataFrame:
+    def mean(self, weights: Any = None, *, slices: Any = None) -> pd.DataFrame:
         """Aggregates of each measure over the topics: a row per run, best first by the first measure.
 
         Args:
             weights: weights of the topics, such as their traffic, as for ``meta.differences``. With weights
                 w, GM(measure=M) is ``exp(sum of w ln(M) / sum of w)``.
+            slices: slices of the topics, as for ``meta.differences``. The table then has a row per run and
+                slice, of which 'all' is all topics. A slice may have one topic.
 
         Raises:
-            InputError: a topic has no weight, or a wrong one.
+            InputError: a topic has no weight, or a wrong one; a slice has no topic with a weight above 0.
+
+        Example:
+            >>> import ir_graded
+            >>> qrels, run = {"1": {"a": 2}, "2": {"a": 1}}, {"1": {"x": 2.0, "a": 1.0}, "2": {"a": 1.0}}
+            >>> scores = ir_graded.evaluate(["RR", "R@1"], qrels, {"bm25": run})
+            >>> scores.mean(slices={"1": "short", "2": "long"})
+                          RR  R@1
+            run  slice
+            bm25 all    0.75  0.5
+                 short  0.50  0.0
+                 long   1.00  1.0
         """
         scores = weighted(self, weights)
-        frame = scores.mean_frame_of({"mean": scores.aggregates})
-        frame.columns = self.names
+        if slices is None:
+            frame = scores.mean_frame_of({"mean": scores.aggregates})
+            frame.columns = self.names
+            return frame
+        import pandas as pd
+
+        from ir_graded.meta.topics import topics_by_slice, weights_of
+
+        of_topic, means = weights_of(self.query_ids, weights), {}
+        for name, part in topics_by_slice(self.query_ids, slices, fewest=1).items():
+            if not of_topic[part].any():
+                raise InputError(f"slices: no topic of {name!r} has a weight above 0")
+            means[name] = self.aggregates_of(self.values[:, :, part], _with_mean_1(of_topic[part]))
+        stacked = np.stack([*means.values()], axis=1)[scores.best_first]
+        with valid_text():
+            index = pd.MultiIndex.from_product(
+                [[self.runs[number] for number in scores.best_first], means], names=["run", "slice"]
+            )
+        return pd.DataFrame(stacked.reshape(len(index), len(self.names)), index, self.names)
+
+    def summary(self, statistics: str | Iterable[str] = "median") -> pd.DataFrame:
+        """Medians, percentiles and other statistics of the scores of topics: a row per run, as in ``mean``.
+
+        Args:
+            statistics: one of 'median', 'min', 'max', 'sd' (the standard deviation, divided by the number of
+                topics minus 1), 'mean' (the aggregate of ``mean``), or a percentile from 'p0' to 'p100', such
+                as 'p10', between two topics on the line between their scores; or a list of these, for a
+                column per measure and statistic.
+
+        Raises:
+            ParameterError: a statistic is not one of these, or the list is empty.
+
+        Example:
+            >>> import ir_graded
+            >>> qrels = {topic: {"a": 1} for topic in "123"}
+            >>> run = {"1": {"a": 1.0}, "2": {"x": 2.0, "a": 1.0}, "3": {"x": 1.0}}
+            >>> scores = ir_graded.evaluate(["FirstRank@10", "RR"], qrels, {"bm25": run})
+            >>> scores.summary()
+                  FirstRank@10   RR
+            run
+            bm25           2.0  0.5
+            >>> scores["RR"].summary(["p90", "sd"]).round(3)
+                   RR
+                  p90   sd
+            run
+            bm25  0.9  0.5
+        """
+        single = isinstance(statistics, str) or not isinstance(statistics, Iterable)
+        chosen: Any = [statistics] if single else dict.fromkeys(statistics)
+        if not chosen:
+            raise ParameterError("statistics is empty: give at least one, such as 'median'")
+        frame = self.mean_frame_of({name: self._statistic(name) for name in chosen})
+        if single:
+            frame.columns = self.names
         return frame
+
+    def _statistic(self, name: Any) -> npt.NDArray[np.float64]:
+        """Return a statistic of the scores of the topics, shape ``(runs, measures)``."""
+        if name == "mean":
+            return self.aggregates
+        of, percent = _STATISTICS.get(name), _PERCENTILE.fullmatch(str(name))
+        if percent and float(percent[1]) <= 100:  # noqa: PLR2004
+            of = partial(np.percentile, q=float(percent[1]))
+        if of is None:
+            words = ", ".join(map(repr, ("mean", *_STATISTICS)))
+            raise ParameterError(
+                f"statistics: {short_repr(name)} must be one of {words}, or a percentile from 'p0' to 'p100'"
+            )
+        if len(self.query_ids) < (FEWEST if name == "sd" else 1):
+            return np.full((len(self.runs), len(self.names)), np.nan)
+        return np.asarray(of(self.values, axis=2)).T
 
     @with_options_of(LatexTable)
     def to_latex(self, **options: Any) -> str:  # noqa: D417  # the options of the table
@@ -514,7 +611,8 @@ class Scores:
             ends = {
                 name: [one if math.isfinite(one) else None for one in of[:2]] for name, of in given.items()
             }
-            content |= {"ranges": ends, "lower_is_better": list(self.lower_is_better)}
+            lower = [name for name, of in given.items() if of.lower_is_better]
+            content |= {"ranges": ends, "lower_is_better": lower}
         text = json.dumps(content, ensure_ascii=False)
         try:
             text.encode()
@@ -704,9 +802,12 @@ def weighted(scores: Scores, weights: Any) -> Scores:
     origin = scores._origin or Origin()  # noqa: SLF001  # of this module
     weights = weights_hash(scores.query_ids, of_topic.tolist())
     found = replace(scores, _origin=replace(origin, weights=weights))
-    means = scores.aggregates_of(scores.values, of_topic * len(of_topic) / of_topic.sum())
-    found.__dict__["aggregates"] = means
+    found.__dict__["aggregates"] = scores.aggregates_of(scores.values, _with_mean_1(of_topic))
     return found
+
+
+def _with_mean_1(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.asarray(weights * len(weights) / weights.sum())
 
 
 def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
@@ -719,32 +820,48 @@ def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
 
 
 def _joined(scores: Scores, other: Scores) -> Scores:
-    """Return the scores of both runs, or by both measures."""
+    """Return the scores of both runs, by both measures, or on the topics of both."""
     mine, theirs = ({*map(str, one.query_ids)} for one in (scores, other))
-    if mine != theirs:
+    runs, measures = (
+        {*one} & {*two} for one, two in ((scores.runs, other.runs), (scores.names, other.names))
+    )
+    same_runs, same_measures = {*scores.runs} == {*other.runs}, {*scores.names} == {*other.names}
+    folds = same_runs and same_measures and mine.isdisjoint(theirs)
+    if mine != theirs and not folds:
         topic = min(mine ^ theirs)
+        where = "the first" if topic in mine else "further"
         raise InputError(
-            f"topics differ: {topic!r} is only in {'the first' if topic in mine else 'further'} scores"
+            f"topics overlap but differ: {min(mine & theirs)!r} is in both scores, {topic!r} only in {where}"
+            if mine & theirs
+            else f"topics differ: {topic!r} is only in {where} scores; joining topics needs equal runs and "
+            "measures"
         )
-    runs, measures = {*scores.runs} & {*other.runs}, {*scores.names} & {*other.names}
-    if runs and measures:
+    if runs and measures and not folds:
         raise InputError(
             f"run {min(runs)!r} has scores by {min(measures)} twice: select runs or measures that differ"
         )
     one, two = scores._stated, other._stated  # noqa: SLF001  # of this module
-    if {*scores.names} == {*other.names}:
-        if one != two:
-            name = min(one.items() ^ two.items())[0]
-            raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
-        other = other.select(measures=scores.measures, topics=scores.query_ids)
-        values = np.concatenate([scores.values, other.values], axis=1)
-        return Scores(scores.runs + other.runs, scores.measures, scores.query_ids, values, _stated={**one})
-    if {*scores.runs} == {*other.runs}:
-        other = other.select(runs=scores.runs, topics=scores.query_ids)
-        values = np.concatenate([scores.values, other.values])
-        by = scores.measures + other.measures
-        return Scores(scores.runs, by, scores.query_ids, values, _stated={**one, **two})
-    raise InputError(
-        f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
-        f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+    if same_measures and one != two:
+        name = min(one.items() ^ two.items())[0]
+        raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
+    if not (same_measures or same_runs):
+        raise InputError(
+            f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
+            f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+        )
+    in_order = {
+        "runs": scores.runs if same_runs else None,
+        "measures": scores.measures if same_measures else None,
+        "topics": None if folds else scores.query_ids,
+    }
+    other = other.select(**{name: of for name, of in in_order.items() if of})
+    values = np.concatenate([scores.values, other.values], axis=2 if folds else 1 if same_measures else 0)
+    origin = joint_origin(scores._origin, other._origin)  # noqa: SLF001  # of this module
+    return Scores(
+        scores.runs if same_runs else scores.runs + other.runs,
+        scores.measures if same_measures else scores.measures + other.measures,
+        scores.query_ids + other.query_ids if folds else scores.query_ids,
+        values,
+        _origin=origin,
+        _stated={**one, **two},
     )

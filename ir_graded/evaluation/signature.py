@@ -60,8 +60,8 @@ class Signature:
         options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
             whether ``intents``, ``nuggets`` and ``lengths`` were given, and ``duplicates``,
             ``ignore_identical_ids`` and ``without_relevant`` unless they have their defaults; empty if they
-            are not known. ``ties`` is 'position' if positions rank documents with equal scores, 'mixed' if
-            they do in some runs, and ids in others.
+            are not known, or differ between parts of joined scores. ``ties`` is 'position' if positions rank
+            documents with equal scores, 'mixed' if they do in some runs, and ids in others.
         seed: seed of random numbers, if any were used.
         weights: hash of the weights of the topics, if means are weighted.
 
@@ -308,3 +308,12 @@ class Origin:
         qrels, of_means = {("qrels", ""): saved.get("qrels")}, (saved.get("seed"), saved.get("weights"))
         options, versions = (saved.get(name, {}) for name in ("options", "versions"))
         return cls(options, versions, (), qrels | known, {}, *of_means, saved)
+
+
+def joint_origin(one: Origin | None, other: Origin | None) -> Origin:
+    """Return the origin of joined scores: versions and options if both have the same, and no hashes."""
+    first, second = one or Origin(), other or Origin()
+    return Origin(
+        first.options if first.options == second.options else {},
+        first.versions if first.versions == second.versions else {},
+    )

@@ -51,6 +51,12 @@ from .params import (
     format_value,
 )
 
+#: Lowest level with a gain if a document of level 0 has no gain.
+ABOVE_0 = float(np.nextafter(0.0, 1.0))
+#: Highest level with the gain 2^level - 1, so that sums do not overflow.
+HIGHEST_EXPONENT = 1000.0
+# Below this level the subtraction in 2^level - 1 loses digits.
+_NEAR_0 = 0.5
 # Products of at most this number of factors are accurate; errors of smaller products do not affect a sum.
 _FEW_FACTORS, _NEGLIGIBLE = 64, 2.0**-24
 
@@ -93,6 +99,11 @@ def graded_uniform(view: View, weights: Floats, norm: str = "all") -> Floats:
 def first(view: View) -> Floats:
     """Return 1 at the first relevant document (O-measure; RR), else 0."""
     return np.asarray(view.C == 1, dtype=np.float64)
+
+
+def exponential_gain(level: Floats) -> Floats:
+    """Return the gain 2^level - 1 of a level."""
+    return np.where(level < _NEAR_0, np.expm1(level * np.log(2.0)), np.exp2(level) - 1.0)
 
 
 def satisfaction(gain: Floats, gmax: float | Floats) -> Floats:
@@ -324,6 +335,8 @@ class Scorer:
     NEEDS_ROWS: ClassVar[bool] = False
     #: Whether the score depends on the order of the rows of the qrels.
     NEEDS_QRELS_ORDER: ClassVar[bool] = False
+    #: Whether lower scores mean better rankings.
+    LOWER_IS_BETTER: ClassVar[bool] = False
     #: What the scores of the topics are aggregated to.
     AGGREGATE: ClassVar[str] = "mean"
     #: Whether the score rises with every gain and depends on retrieved documents only.
@@ -336,8 +349,8 @@ class Scorer:
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a higher score means a better ranking; False for counts of other things."""
-        return True
+        """Whether a higher score means a better ranking; False for ranks, and for counts of other things."""
+        return not self.LOWER_IS_BETTER
 
     @property
     def cut(self) -> Cut:

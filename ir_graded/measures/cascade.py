@@ -1,13 +1,15 @@
-"""Measures that go down the list: EBR, iRBU and nERR stop at a document that satisfies; gRBP and nDCG-JK."""
+"""Measures that go down the list: EBR, iRBU, nERR stop at a document that satisfies; gRBP, DCG, nDCG-JK."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ir_graded.core.derived import Grades
 from ir_graded.core.judged_run import JudgedRun
 from ir_graded.core.levels import Levels
 from ir_graded.core.segments import Floats, Ints
@@ -16,7 +18,9 @@ from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 
 from .base import (
+    ABOVE_0,
     COMMON,
+    HIGHEST_EXPONENT,
     BlendedUtility,
     Contributions,
     ScaledMeasure,
@@ -24,13 +28,14 @@ from .base import (
     TiedContributions,
     add_short_name,
     cascade,
+    exponential_gain,
     register,
     safe_divide,
     satisfaction,
 )
-from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, Flag, Number
+from .params import BETA, GAINS, IDEAL_NORM, PERSISTENCE, Choice, Flag, Number
 
-__all__ = ["EBR", "gRBP", "iRBU", "nDCG_JK", "nERR"]
+__all__ = ["DCG", "EBR", "gRBP", "iRBU", "nDCG_JK", "nERR"]
 
 
 #: Reason why a measure divided by the score of the ideal list lacks the property 'truncation'.
@@ -426,5 +431,88 @@ class _nDCG_JK(_WeightedGain):
         return np.asarray(1.0 / np.maximum(np.log(n) / np.log(self["b"]), 1.0))
 
 
+class _DCG(_WeightedGain):
+    r"""The gains of the ranked documents, discounted by the logarithm of their ranks and not normalised.
+
+    ``DCG = sum over ranks n of gain(n) / log2(n + 1)``, the dividend of nDCG. The gain of a document is its
+    level or its entry in ``gains`` (dcg='log2'), or 2^level - 1 (dcg='exp-log2', which takes no gains), and 0
+    for levels of 0 and below. In [0, inf).
+
+    Formula:
+        \mathrm{DCG} = \sum_{n} \frac{\mathrm{gain}(n)}{\log_{2}(n + 1)}
+
+    Use it to compare with results that were not normalised, or for the gain that users get rather than its
+    share of what they could get. Topics with many relevant documents dominate its mean; nDCG of ir-measures
+    divides by DCG of the ideal list.
+
+    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002),
+    doi:10.1145/582415.582418; Burges et al., "Learning to Rank using Gradient Descent" (ICML, 2005), for the
+    exponential gain.
+
+    Example:
+        >>> import ir_graded, ir_measures
+        >>> qrels, run = {"1": {"a": 1, "b": 3}}, {"1": {"a": 3.0, "x": 2.0, "b": 1.0}}
+        >>> ir_measures.calc_aggregate([ir_graded.DCG @ 10], qrels, run)  # 1 + 3/2
+        {DCG@10: 2.5}
+        >>> ir_measures.calc_aggregate([ir_graded.DCG(dcg="exp-log2") @ 10], qrels, run)  # 1 + 7/2
+        {DCG(dcg='exp-log2')@10: 4.5}
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_graded.DCG @ 10, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        1.0
+    """
+
+    NAME = "DCG"
+    PRETTY_NAME = "Discounted Cumulative Gain"
+    RANGE = (0.0, math.inf)
+    LACKS = {"ideal": "the highest score depends on the relevant documents of the topic"}
+    SUPPORTED_PARAMS = {
+        **{name: param for name, param in COMMON.items() if name != "rel"},
+        "dcg": Choice(
+            "gain of a level: the level ('log2') or 2^level - 1 ('exp-log2')",
+            ("log2", "exp-log2"),
+            default="log2",
+        ),
+        "gains": GAINS,
+    }
+    over_ideal = False
+
+    @property
+    def _exponential(self) -> bool:
+        return bool(self["dcg"] == "exp-log2")
+
+    @property
+    def cut(self) -> Cut:
+        return replace(super().cut, rel=ABOVE_0)
+
+    @property
+    def highest_level(self) -> float:
+        return HIGHEST_EXPONENT if self._exponential else super().highest_level
+
+    def check_combination(self, params: Mapping[str, Any]) -> None:
+        if params.get("gains") and "dcg" in params:
+            raise ParameterError(
+                f"{self.NAME} with dcg='exp-log2' takes no gains (given gains={params['gains']!r}): give all "
+                "gains without dcg"
+            )
+
+    def grades(self, levels: Levels) -> Grades:
+        grades = super().grades(levels)
+        return replace(grades, gain=exponential_gain(grades.gain)) if self._exponential else grades
+
+    def weight(self, n: Ints) -> Floats:
+        return np.asarray(1.0 / np.log2(n + 1.0))
+
+    def utility(self, view: View) -> Floats:
+        gain = super().utility(view)
+        return exponential_gain(gain) if self._exponential else gain
+
+    def columns(self, views: Views) -> dict[str, Floats]:
+        view = views[self.cut]
+        return {"gain": self.utility(view), "discount": self.weight(view.n)}
+
+
 gRBP = register(_gRBP())
+DCG = register(_DCG())
 nDCG_JK = register(_nDCG_JK())

@@ -1,12 +1,18 @@
-"""Measures of the blended ratio: at all relevant documents (Q, AWP), down to one (O, P, P+), at one rank."""
+"""Measures of the blended ratio: at all relevant documents (Q, AWP), down to one (O, P, P+), at one rank.
+
+Also of counts and ranks of relevant documents alone: RelP, F, FirstRank.
+"""
 
 from __future__ import annotations
+
+import math
+from typing import ClassVar
 
 import numpy as np
 
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility
-from ir_graded.core.views import View, Views
+from ir_graded.core.tie_means import SEEN, TiedDocuments, Utility, by_rank
+from ir_graded.core.views import View, Views, f_weights
 
 from .base import (
     COMMON,
@@ -20,9 +26,9 @@ from .base import (
     safe_divide,
     uniform,
 )
-from .params import BETA, GAINS, NORM, REQUIRED_CUTOFF
+from .params import BETA, F_BETA, GAINS, NORM, REQUIRED_CUTOFF
 
-__all__ = ["AWP", "BR", "R_WP", "O", "P_measure", "P_plus", "Q", "R_measure", "RelP", "nCG"]
+__all__ = ["AWP", "BR", "R_WP", "F", "FirstRank", "O", "P_measure", "P_plus", "Q", "R_measure", "RelP", "nCG"]
 __all__ += ["O_measure", "Q_measure"]  # named as P_measure
 
 
@@ -382,7 +388,26 @@ class _BR(AtRankMeasure):
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": BETA, "gains": GAINS}
 
 
-class _RelP(GradedMeasure):
+class CountAtRank(GradedMeasure):
+    """The number of relevant documents down to the cutoff, divided by a number of each topic."""
+
+    #: The divisor in words.
+    NORM: ClassVar[str]
+
+    def norm(self, view: View) -> Floats:
+        """Return the divisor of each topic."""
+        raise NotImplementedError  # pragma: no cover
+
+    def contributions(self, views: Views) -> Contributions:
+        view = views[self.cut]
+        return Contributions(view, None, self.norm(view), self.NORM)
+
+    def expected_contributions(self, views: Views) -> TiedContributions:
+        tied = views.tied(self.cut)
+        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), self.norm(tied.view))
+
+
+class _RelP(CountAtRank):
     r"""Precision at a rank, relative to the best list: the share of relevant documents that k ranks can hold.
 
     ``RelP@k = C(k) / min(k, R)``. In [0, 1]. It is trec_eval's relative_P and the capped recall of BEIR.
@@ -406,15 +431,121 @@ class _RelP(GradedMeasure):
     NAME = "RelP"
     PRETTY_NAME = "Relative Precision"
     SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF}
+    NORM = "min(k, R)"
+
+    def norm(self, view: View) -> Floats:
+        return view.max_retrievable.astype(np.float64)
+
+
+class _F(CountAtRank):
+    r"""The weighted harmonic mean of precision and recall at a rank.
+
+    ``F@k = (1 + beta^2) P R / (beta^2 P + R)`` with P = P@k and R = R@k, which is
+    ``(1 + beta^2) C(k) / (beta^2 R + k)`` with R relevant documents. In [0, 1]; beta=0 is P@k, beta=inf R@k.
+
+    Formula:
+        F_{\beta}\text{@}k = \frac{(1 + \beta^{2})\, C(k)}{\beta^{2} R + k}
+
+    Use it for one number for precision and recall of one page of k results. It ignores levels and the order
+    down to rank k. SetF of ir-measures is for all documents retrieved, and its beta is not squared.
+
+    Source: van Rijsbergen, "Information Retrieval" (Butterworths, 1979).
+
+    Example:
+        >>> import ir_graded
+        >>> qrels, run = {"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> (ir_graded.F @ 2).calc_aggregate(qrels, run)  # of P = 1/2 and R = 1/3
+        0.4
+
+    Lacks ideal:
+        >>> measure, qrels, run = ir_graded.F @ 3, {"1": {"a": 1}}, {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        0.5
+    """
+
+    NAME = "F"
+    PRETTY_NAME = "F-measure"
+    LACKS = {"ideal": "precision is below 1 with fewer than k relevant documents, recall with more"}
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF, "beta": F_BETA}
+    NORM = "the weighted mean of the relevant documents and the cutoff"
+
+    def norm(self, view: View) -> Floats:
+        of_relevant, of_cutoff = f_weights(self["beta"])
+        return np.asarray((of_relevant * view.R + of_cutoff * self["cutoff"]) / (of_relevant + of_cutoff))
+
+
+class _FirstRank(GradedMeasure):
+    r"""The rank of the first relevant document. Lower is better.
+
+    ``FirstRank@k = n1``, n1 the rank of the first relevant document; k + 1 without one among the first k,
+    also for topics without relevant documents or without a ranking. In [1, inf).
+
+    Formula:
+        \mathrm{FirstRank@}k = \min(n_{1}, k + 1)
+
+    Use it to say how far users scroll, with medians and percentiles (``Scores.summary``), since few topics
+    with high ranks dominate its mean. Tests and ranks of runs take measures by which higher is better: use
+    RR there. In an explanation the first relevant document contributes its rank; the value k + 1 is of no
+    document.
+
+    Source: Cooper, "Expected Search Length: A Single Measure of Retrieval Effectiveness Based on the Weak
+    Ordering Action of Retrieval Systems" (American Documentation, 1968): with ties='expected' and without a
+    cutoff in reach, it is this length for one document plus 1.
+
+    Example:
+        >>> import ir_graded
+        >>> measure, qrels = ir_graded.FirstRank @ 10, {"1": {"a": 1}}
+        >>> [measure.calc_aggregate(qrels, {"1": run}) for run in ({"x": 2.0, "a": 1.0}, {"x": 1.0})]
+        [2.0, 11.0]
+
+    Lacks nothing:
+        >>> measure.calc_aggregate(qrels, {"1": {"x": 1.0}})
+        11.0
+
+    Lacks ideal:
+        >>> run = {"1": {"a": 1.0}}
+        >>> measure.calc_aggregate(qrels, run)
+        1.0
+
+    Lacks swap:
+        >>> run, changed = {"1": {"x": 2.0, "a": 1.0}}, {"1": {"a": 2.0, "x": 1.0}}
+        >>> [measure.calc_aggregate(qrels, each) for each in (run, changed)]
+        [2.0, 1.0]
+    """
+
+    NAME = "FirstRank"
+    PRETTY_NAME = "Rank of the First Relevant Document"
+    RANGE = (1.0, math.inf)
+    LOWER_IS_BETTER = True
+    LACKS = {
+        "nothing": "a topic without a relevant document among the first k scores k + 1",
+        "ideal": "lower scores are better, and the ideal list has the lowest",
+        "swap": "lower scores are better",
+    }
+    SUPPORTED_PARAMS = {**COMMON, "cutoff": REQUIRED_CUTOFF}
+
+    @property
+    def _none(self) -> float:
+        """Score without a relevant document."""
+        return float(self["cutoff"] + 1)
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
-        return Contributions(view, None, view.max_retrievable.astype(np.float64), "min(k, R)")
+        return Contributions(view, first(view) * view.n)
 
     def expected_contributions(self, views: Views) -> TiedContributions:
         tied = views.tied(self.cut)
-        norm = tied.view.max_retrievable.astype(np.float64)
-        return TiedContributions(tied, tied.in_groups(tied.linear(SEEN)), norm)
+        return TiedContributions(tied, tied.first(by_rank(lambda n: n.astype(np.float64))))
+
+    def score(self, views: Views) -> Floats:
+        found = super().score(views)
+        return np.where(found > 0, found, self._none)
+
+    def expected_score(self, views: Views) -> Floats:
+        tied = views.tied(self.cut)
+        # Orders without a relevant document add nothing to this mean.
+        above = TiedContributions(tied, tied.first(by_rank(lambda n: np.asarray(self._none - n))))
+        return np.asarray(np.where(tied.topics, self._none - above.total(), self.score(views)))
 
 
 R_measure = register(_R_measure())
@@ -422,3 +553,5 @@ R_WP = register(_R_WP())
 nCG = register(_nCG())
 BR = register(_BR())
 RelP = register(_RelP())
+F = register(_F())
+FirstRank = register(_FirstRank())

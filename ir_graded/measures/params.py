@@ -324,6 +324,9 @@ NORM = Choice(
 )
 IDEAL_NORM = Choice("with 'ideal' divide by the score of the ideal list", ("all", "ideal"), default="all")
 BETA = Number("weight of gain against count in the blended ratio", default=1, low=0, infinite=True)
+F_BETA = Number(
+    "weight of recall against precision in F; inf is recall only", default=1, low=0, infinite=True
+)
 GAMMA = Number(
     "rank bias: each further relevant document weighs gamma times the one before",
     default=0.95,

@@ -46,6 +46,7 @@ _MEANT = {
     "CharF": "char_f1",
     "CharP": "char_prec",
     "CharR": "char_rec",
+    "F": "f1@k f1_score@k f_score@k f_measure@k fmeasure@k",
     "CitationR(several='mean')": "citation_recall",
     "GF(groups='G',divergence='JSD')": "GF-JSD",
     "GF(groups='G',divergence='NMD')": "GF-NMD",
@@ -67,7 +68,7 @@ _MEANT = {
     "RelP": "r_cap relative_p capped_recall recall_cap recall_capped",
     "RR": "reciprocal_rank mean_reciprocal_rank recip_rank NCP_1",
     "Rprec": "r_precision",
-    "SetF": "F f1 f1_score f_score f_measure fmeasure art_f1",
+    "SetF": "f1 f1_score f_score f_measure fmeasure art_f1",
     "SetP": "art_prec",
     "SetR": "art_rec",
     "Success": "hit hits hit_rate hitrate hr top_k_accuracy accuracy@k",
@@ -75,7 +76,6 @@ _MEANT = {
     "nDCG": "ndcg_cut@k MSnDCG",
 }
 _INSTEAD = {
-    "nDCG@k is similar: it divides DCG by that of the ideal list": "dcg",
     "AP@k of judged chunks is similar, but divides by all relevant chunks": "context_precision",
     "NuggetR@k is similar: the share of nuggets that the first k chunks hold": "context_recall",
     "Other programs let a language model judge it; CitationP and CitationR score judged citations": (

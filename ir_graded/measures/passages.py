@@ -19,7 +19,7 @@ from ir_graded.errors import InputError, ParameterError
 
 from .base import Contributions, GradedMeasure, TiedContributions, register
 from .one_list import WHY_NO_EXCHANGE
-from .params import BUDGETS, CUTOFF, GAINS, REL, REQUIRED_CUTOFF, TIES, Choice, Flag, Number
+from .params import BUDGETS, CUTOFF, F_BETA, GAINS, REL, REQUIRED_CUTOFF, TIES, Choice, Flag, Number
 
 __all__ = [
     "AiP",
@@ -35,11 +35,6 @@ __all__ = [
     "gR",
     "iP",
 ]
-
-
-F_BETA = Number(
-    "weight of recall against precision in F; inf is recall only", default=1, low=0, infinite=True
-)
 
 
 class PassageMeasure(GradedMeasure):

@@ -16,7 +16,16 @@ from ir_graded._utils.results import Result
 from ir_graded.core.segments import Bools, Floats
 from ir_graded.errors import InputError, format_ids
 
-from .matrix import FEWEST, as_cells, as_finite, check_unique, matrices_by_measure, means_of, reference_name
+from .matrix import (
+    FEWEST,
+    as_cells,
+    as_finite,
+    check_direction,
+    check_unique,
+    matrices_by_measure,
+    means_of,
+    reference_name,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -228,6 +237,7 @@ def rank_correlations(by_measure: Any, reference: Any) -> RankCorrelations:
         RR         0.816           tau_b    0.75       tau_ap_a
     """
     matrices = matrices_by_measure(by_measure)
+    check_direction(by_measure, matrices)
     name = reference_name(reference, matrices)
     measures = tuple(matrices)
     means = [means_of(matrix) for matrix in matrices.values()]

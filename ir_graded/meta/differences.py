@@ -18,7 +18,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import MOST_IDS, CoverageWarning, ParameterError, short_repr
 
 from .intervals import AT_LEAST, BELOW_MINIMUM, NO_MINIMUM, is_below, minima_of
-from .matrix import DECIMALS, all_matrices, arithmetic, directions_of, pairs_of, ranges_of
+from .matrix import DECIMALS, all_matrices, arithmetic, check_direction, directions_of, pairs_of, ranges_of
 from .max_t import (
     FEWEST_DIFFERENT,
     Comparisons,
@@ -413,9 +413,7 @@ def differences(  # noqa: PLR0913  # options, all by keyword
     if minimum is not None and baseline is None:
         raise ParameterError("minimum needs a baseline; without one, use meta.minima")
     floor = np.where(part == 0, minima_of(scores, (*matrices,), minimum)[measure], np.nan)
-    for name in (one for at, one in enumerate(matrices) if direction[at] < 0 and minimum):
-        if name in {*map(str, minimum or {})}:
-            raise ParameterError(f"minimum of {name}: lower scores are better, so it has no lowest mean")
+    check_direction(scores, {*map(str, minimum or {})} & {*matrices})
     nothing = np.zeros(len(run), dtype=np.bool_)
     if baseline is not None:
         base = means[:, :, against[0]]

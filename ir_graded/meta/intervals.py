@@ -21,6 +21,7 @@ from .matrix import (
     all_matrices,
     arithmetic,
     check_arithmetic,
+    check_direction,
     is_geometric,
     matrices_by_measure,
     number_of,
@@ -491,6 +492,7 @@ def minima(scores: Any, minimum: Mapping[Any, float], *, weights: Any = None) ->
         1  new   0.5     0.45  not below minimum
     """
     matrices, notes = arithmetic(all_matrices(scores, 1))
+    check_direction(scores, {*map(str, minimum or {})} & {*matrices})
     first = next(iter(matrices.values()))
     sample = Sample.of(first.topics, weights)
     sample.warn()

@@ -304,6 +304,16 @@ def directions_of(scores: Any, measures: Iterable[str]) -> Floats:
     return np.array([-1.0 if name in lower else 1.0 for name in measures])
 
 
+def check_direction(scores: Any, measures: Iterable[str]) -> None:
+    """Raise ParameterError for a measure by which lower scores are better, where runs are only ordered."""
+    lower = [name for name in measures if name in getattr(scores, "lower_is_better", ())]
+    if lower:
+        raise ParameterError(
+            f"{lower[0]}: lower scores are better, and this statistic takes higher ones for better; give "
+            f"negated scores, such as {{'-{lower[0]}': -scores.matrix({lower[0]!r})}}"
+        )
+
+
 def arithmetic(
     matrices: Mapping[str, ScoreMatrix], stacklevel: int = 4
 ) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:
@@ -480,7 +490,7 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
 
     Raises:
         InputError: a matrix is wrong, or the measure does not exist.
-        ParameterError: ``n`` is out of its range.
+        ParameterError: ``n`` is out of its range, or lower scores of the measure are better.
 
     Example:
         >>> import pandas as pd
@@ -490,7 +500,9 @@ def top(scores: Any, n: int, by: Any) -> dict[str, pd.DataFrame]:
     """
     check_options(top_n=n)
     matrices = matrices_by_measure(scores)
-    matrix = matrices[reference_name(by, matrices, "measure")]
+    name = reference_name(by, matrices, "measure")
+    check_direction(scores, [name])
+    matrix = matrices[name]
     best = best_first(means_of(matrix), matrix.runs)[:n]
     return _kept(matrices, [matrix.runs[number] for number in best])
 

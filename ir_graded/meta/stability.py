@@ -14,7 +14,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import ParameterError
 
 from .correlation import RankCorrelations, rank_correlations
-from .matrix import ScoreMatrix, matrices_by_measure, reference_name
+from .matrix import ScoreMatrix, check_direction, matrices_by_measure, reference_name
 from .options import OPTIONS, Seed, generator, statistic
 from .paired_tests import TESTS_OF_PAIRS as TESTS
 from .replicates import (
@@ -385,6 +385,7 @@ def compare_measures(  # noqa: PLR0913  # options, all by keyword
         ['Q', 'P-measure']
     """
     matrices = matrices_by_measure(scores)
+    check_direction(scores, matrices)
     reference = reference_name(next(iter(matrices)) if reference is None else reference, matrices)
     for_power, for_stability, for_swap = (int(seed) for seed in generator(rng).integers(0, 2**62, 3))
 

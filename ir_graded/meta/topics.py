@@ -172,8 +172,8 @@ def _clusters_of(topics: Sequence[Hashable], clusters: Any) -> Ints:
     return np.array([number[name] for name in names], dtype=np.int64)
 
 
-def topics_by_slice(topics: Sequence[Hashable], slices: Any) -> dict[str, Ints]:
-    """Return the indices of all topics and of each slice. Raises InputError if a slice is too small."""
+def topics_by_slice(topics: Sequence[Hashable], slices: Any, fewest: int = FEWEST) -> dict[str, Ints]:
+    """Return the indices of all topics and of each slice. Raises InputError if one has too few."""
     parts = {ALL_TOPICS: np.arange(len(topics), dtype=np.int64)}
     for of_topic in read_slices(slices):
         member = [of_topic.get(str(topic)) for topic in topics]
@@ -192,9 +192,9 @@ def topics_by_slice(topics: Sequence[Hashable], slices: Any) -> dict[str, Ints]:
                     "rename it"
                 )
             parts[name] = np.array([at for at, part in enumerate(member) if part == name], dtype=np.int64)
-            if parts[name].size < FEWEST:
+            if parts[name].size < fewest:
                 raise InputError(
-                    f"slices: {name!r} has {parts[name].size} of the scored topics; a test needs 2"
+                    f"slices: {name!r} has {parts[name].size} of the scored topics, and needs {fewest}"
                 )
     return parts
 

@@ -19,8 +19,7 @@ from ir_graded.io.table import Table
 from ir_graded.io.values import as_text
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import match_table
-from ir_graded.measures.params import CUTOFF, REL, Param
-from ir_graded.measures.passages import F_BETA
+from ir_graded.measures.params import CUTOFF, F_BETA, REL, Param
 
 from .chunks import text_of
 from .submissions import rows_by_rank

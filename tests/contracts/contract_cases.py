@@ -272,6 +272,14 @@ def lacks(subject):
     return scorer_of(subject).lacks if isinstance(subject, GradedMeasure) else CLASSICS[subject.NAME].LACKS
 
 
+def of_contributions(measure, contributions):
+    """Return the score of a topic from the contributions of its documents."""
+    total = math.fsum(contributions)
+    if measure.NAME == "FirstRank" and not total:
+        return measure["cutoff"] + 1
+    return max(total, scorer_of(measure).RANGE[0])
+
+
 def declared(subject):
     """Return the class that holds the measure's declarations."""
     return type(subject) if isinstance(subject, GradedMeasure) else CLASSICS[subject.NAME]

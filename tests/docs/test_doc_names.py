@@ -122,7 +122,12 @@ def test_names_of_trec_eval_lead_to_measures_with_its_values(tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "meant", "dropped"),
-    [("bpref@3", "Bpref", "@3"), ("f1@5", "SetF", "@5"), ("F@5", "SetF", "@5"), ("nDGC@ten", "nDCG", "@ten")],
+    [
+        ("bpref@3", "Bpref", "@3"),
+        ("art_f1@5", "SetF", "@5"),
+        ("art_prec@5", "SetP", "@5"),
+        ("nDGC@ten", "nDCG", "@ten"),
+    ],
 )
 def test_a_hint_says_what_the_measure_does_not_take(given, meant, dropped):
     assert led_to(given) == (

@@ -154,7 +154,7 @@ def test_names_of_other_programs_are_in_a_table_and_in_the_index():
         assert f"\n   ! single: {words}\n" in page
     assert "* - ``MAP``, ``average_precision``" in page
     assert "\n     - ``AP``\n" in page
-    assert "* - ``dcg``\n     - not here. nDCG@k is similar" in page
+    assert "* - ``context_precision``\n     - not here. AP@k of judged chunks" in page
 
 
 def test_every_public_name_has_one_entry():

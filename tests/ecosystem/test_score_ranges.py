@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import ir_graded
-from ir_graded import InputError, ParameterError, Scores
+from ir_graded import InputError, ParameterError, Scores, meta
 
 QRELS = {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
 RUNS = {"good": {"1": {"a": 2.0}, "2": {"c": 1.0}}, "poor": {"1": {"x": 1.0, "b": 0.5}, "2": {"c": 1.0}}}
@@ -134,3 +134,25 @@ def test_reports_and_statistics_take_scores_of_users(tmp_path):
     found = ir_graded.meta.confidence_intervals(scores)
     assert found.low[0].tolist() == [1, 1]
     assert np.isfinite(found.high).all()
+
+
+def test_a_measure_may_declare_that_lower_scores_are_better():
+    scores = ir_graded.evaluate(["FirstRank@10", "RR"], QRELS, RUNS)
+    assert scores.lower_is_better == ("FirstRank@10",)
+    assert scores.ranges == {"FirstRank@10": (1, math.inf), "RR": (0, 1)}
+    assert [*scores.mean()["FirstRank@10"].items()] == [("good", 1), ("poor", 1.5)]
+    frame = scores.to_frame().replace({"RR": "judge"})
+    stated = Scores.from_frame(frame, ranges={"judge": (0, 5)})
+    again = Scores.from_json(stated.to_json())
+    assert again.lower_is_better == stated.lower_is_better == ("FirstRank@10",)
+    assert again.ranges == stated.ranges == {"FirstRank@10": (1, math.inf), "judge": (0, 5)}
+    for conclude in (
+        meta.compare_measures,
+        lambda scores: meta.rank_correlations(scores, "RR"),
+        lambda scores: meta.top(scores, 2, by="FirstRank@10"),
+    ):
+        with pytest.raises(ParameterError, match=r"lower scores .* \{'-FirstRank@10': -scores.matrix"):
+            conclude(scores)
+    assert [*meta.top(scores, 2, by="RR")] == ["FirstRank@10", "RR"]
+    found = ir_graded.compare_runs("FirstRank@10", QRELS, RUNS["good"], {"poor": RUNS["poor"]}, test="t")
+    assert (found.difference[0], found.gain[0]) == (0.5, -0.5)

@@ -1,5 +1,6 @@
 """Scores of some runs, topics and measures, joined scores, and scores of frames."""
 
+import json
 import pickle
 import re
 
@@ -217,14 +218,50 @@ def test_runs_and_measures_are_joined(scores):
     assert same(Scores.concat([scores]), scores)
 
 
+def test_folds_are_joined(scores):
+    folds = [scores.select(topics=TOPICS[at : at + 4]) for at in (0, 4, 8)]
+    folds[1] = folds[1].select(runs=scores.runs[::-1], measures=MEASURES[::-1])
+    assert same(Scores.concat(folds), scores)
+    assert same(Scores.concat(folds[::-1][:2]), scores.select(topics=TOPICS[8:] + TOPICS[4:8]))
+    evaluated = [evaluate("Q", {topic: QRELS[topic] for topic in part}, RUNS) for part in ("12", "4")]
+    assert same(Scores.concat(evaluated), scores.select(topics=[*"124"], measures="Q"))
+
+
+def test_the_signature_of_joined_scores_has_what_all_parts_agree_on():
+    one, two = (evaluate("Q", {topic: QRELS[topic]}, RUNS) for topic in "12")
+    found = Scores.concat([one, two]).signature
+    assert (found.options, found.versions) == (one.signature.options, one.signature.versions)
+    assert (found.topics, found.qrels, {*found.runs.values()}) == (2, None, {None})
+    other = evaluate("Q", {"2": QRELS["2"]}, RUNS, duplicates="first")
+    assert Scores.concat([one, other]).signature.options == {}
+    content = json.loads(two.to_json())
+    content["signature"]["versions"]["ir_graded"] = "0.0.9"
+    older = Scores.from_json(json.dumps(content))
+    assert Scores.concat([one, older]).signature.versions == {}
+
+
 def test_scores_that_do_not_fit_are_rejected(scores):
     one = scores.select(runs="one")
     with pytest.raises(InputError, match=r"^run 'one' has scores by AP twice: select"):
         Scores.concat([scores["AP"], one])
-    with pytest.raises(InputError, match=r"^topics differ: '10' is only in the first scores$"):
-        Scores.concat([one, scores.select(runs="two", topics=["1", "2"])])
-    with pytest.raises(InputError, match=r"^topics differ: '10' is only in further scores$"):
-        Scores.concat([one.select(topics=["1", "2"]), scores.select(runs="two")])
+    for parts, where in (
+        (
+            [one, scores.select(runs="two", topics=["1", "2"])],
+            "'1' is in both scores, '10' only in the first",
+        ),
+        (
+            [one.select(topics=["1", "2"]), scores.select(runs="two")],
+            "'1' is in both .* '10' only in further",
+        ),
+        ([scores.select(topics=["3", "4"]), scores.select(topics=["4"])], "'4' is in both scores, '3' only"),
+    ):
+        with pytest.raises(InputError, match=f"^topics overlap but differ: {where}"):
+            Scores.concat(parts)
+    for other in (scores.select(topics="1"), one.select(topics="1", measures="Q")):
+        with pytest.raises(
+            InputError, match=r"^topics differ: '1' is only in further scores; joining topics"
+        ):
+            Scores.concat([one.select(topics="2"), other])
     with pytest.raises(InputError, match=r"^runs 'one' have scores by Q, and runs 'two' by AP: give equal"):
         Scores.concat([one["Q"], scores.select(runs="two", measures="AP")])
     with pytest.raises(InputError, match="there are no scores to join"):

@@ -3,13 +3,14 @@
 import copy
 import dataclasses
 import pickle
+import statistics
 
 import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import AP, NumRet, nDCG
 
-from ir_graded import InputError, P_measure, Q, Scores, evaluate
+from ir_graded import InputError, P_measure, ParameterError, Q, Scores, evaluate
 
 #: The runs lack topics on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
@@ -88,6 +89,51 @@ def test_mean_is_best_first(scores):
     }
     for run, values in expected.items():
         assert mean.loc[run].to_dict() == pytest.approx(values, abs=1e-12)
+
+
+def test_means_of_slices_equal_those_of_their_topics():
+    qrels = {str(topic): {"a": topic, "b": 1} for topic in range(1, 8)}
+    runs = {name: {topic: {name: 1.0, "x": int(topic) % 3} for topic in qrels} for name in "ab"}
+    scores = evaluate(["Q", "NumRet(rel=1)", "GMAP"], qrels, runs)
+    slices = {topic: "long" if topic in "246" else "short" if topic != "7" else "odd" for topic in qrels}
+    for weights in (None, {topic: int(topic) for topic in qrels}):
+        found = scores.mean(weights, slices=slices)
+        assert found.index.names == ["run", "slice"]
+        pd.testing.assert_frame_equal(found.xs("all", level="slice"), scores.mean(weights))
+        for name, of in found.drop(index="all", level="slice").groupby("slice"):
+            part = [topic for topic in qrels if slices[topic] == name]
+            # Weights need two topics in means, but not in those of slices.
+            alone = scores.select(topics=part).mean(weights if len(part) > 1 else None)
+            pd.testing.assert_frame_equal(of.droplevel("slice"), alone.loc[[*scores.mean(weights).index]])
+    with pytest.raises(InputError, match="slices: no topic of 'odd' has a weight above 0"):
+        scores.mean(dict.fromkeys(qrels, 1) | {"7": 0}, slices=slices)
+
+
+def test_summaries_equal_those_of_the_standard_library():
+    rng = np.random.default_rng(0)
+    scores = Scores(("a", "b"), (Q, AP), tuple(range(11)), rng.random((2, 2, 11)))
+    found = scores.summary(["median", "min", "max", "sd", "p10", "p97.5", "mean"])
+    assert [*found.index] == [*scores.mean().index]
+    for measure in ("Q", "AP"):
+        for run, of_run in found[measure].iterrows():
+            values = scores.matrix(measure)[run].tolist()
+            quantiles = statistics.quantiles(values, n=40, method="inclusive")
+            wanted = [statistics.median(values), min(values), max(values), statistics.stdev(values)]
+            wanted += [quantiles[3], quantiles[38], statistics.fmean(values)]
+            assert of_run.tolist() == pytest.approx(wanted, abs=1e-15)
+    pd.testing.assert_frame_equal(scores.summary("p0"), scores.summary("min"))
+    assert (
+        scores.select(topics=3).summary(["sd", "p5"]).isna()["Q"].to_numpy().tolist() == [[True, False]] * 2
+    )
+
+
+@pytest.mark.parametrize("wrong", ["avg", "p101", "p", "P10", "p-1", 50, ["median", "q1"]])
+def test_an_unknown_statistic_is_rejected(scores, wrong):
+    words = "must be one of 'mean', 'median', 'min', 'max', 'sd', or a percentile from 'p0' to 'p100'$"
+    with pytest.raises(ParameterError, match=words):
+        scores.summary(wrong)
+    with pytest.raises(ParameterError, match="statistics is empty"):
+        scores.summary([])
 
 
 def test_mean_is_sorted_by_the_first_measure():

@@ -93,6 +93,7 @@ def test_names_of_metrics_begin_with_that_of_the_evaluator():
     evaluator = GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS, ["RR", "Q"], name="dev")
     assert (evaluator.primary_metric, evaluator.greater_is_better) == ("dev_RR", True)
     assert list(evaluator(Model())) == ["dev_RR", "dev_Q"]
+    assert not GradedRetrievalEvaluator(QUERIES, CORPUS, QRELS, ["FirstRank@9", "RR"]).greater_is_better
 
 
 def test_depth_cuts_rankings_and_keeps_ties_of_the_last():

@@ -55,7 +55,9 @@ def test_hits_are_the_judged_documents_at_their_ranks(qrels, run):
     assert got == expected
 
 
-EVERY_MEASURE = [m @ 5 if cases.needs_cutoff(m, {}) else m for m in cases.MEASURES.values()]
+EVERY_MEASURE = [
+    m @ 5 if cases.needs_cutoff(m, {}) else m for m in cases.MEASURES.values() if "nothing" not in m.lacks
+]
 
 
 SCORED_ZERO = {
@@ -71,9 +73,12 @@ SCORED_ZERO = {
 @pytest.mark.parametrize("case", SCORED_ZERO)
 def test_topics_without_relevant_hits_score_zero(case):
     qrels, run = SCORED_ZERO[case]
+    # DCG gives a gain to soft labels.
+    chosen = [m for m in EVERY_MEASURE if m.cut.rel == 1 or "soft" not in case]
+    assert len(chosen) >= len(EVERY_MEASURE) - 1
     for form in (run, cases.run_frame(cases.run_rows(run))):
-        found = cases.scores_of_all(EVERY_MEASURE, qrels, form)
-        assert [*found.values()] == [{"1": 0.0}] * len(EVERY_MEASURE)
+        found = cases.scores_of_all(chosen, qrels, form)
+        assert [*found.values()] == [{"1": 0.0}] * len(chosen)
 
 
 def test_the_mean_counts_missing_topics_of_the_run_and_no_others():

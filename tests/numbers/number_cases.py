@@ -93,11 +93,11 @@ def parameters(measure, highest, ends=False):
     if ends:
         chosen += [{**a, **b} for some, others in combinations(offered, 2) for a in some for b in others]
     for params in chosen:
-        if params.get("max_rel", highest) < highest:
-            continue
         if measure_cases.needs_cutoff(measure, params):
             params.setdefault("cutoff", 10)
-        yield measure(**kind, **params)
+        made = measure(**kind, **params)
+        if made.highest_level >= highest:
+            yield made
 
 
 def of_long_rankings(measure):

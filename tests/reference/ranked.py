@@ -56,6 +56,7 @@ ABOVE_0 = math.nextafter(0, 1)
 OWN_DEFAULTS = {
     "gRBP": {"p": 0.95},
     "R-pref": {"penalty": "N"},
+    "DCG": {"rel": ABOVE_0},
     "nDCG": {"rel": ABOVE_0},
     "ERR": {"rel": ABOVE_0, "dcg": "exp-log2"},
     "RBP": {"p": 0.8},
@@ -447,6 +448,26 @@ def ndcg(topic: Topic) -> Decimal:
     return over_ideal(topic, weighted_gain(lambda n: log(2) / log(n + 1)), always=True)
 
 
+def dcg(topic: Topic) -> Decimal:
+    """DCG: sum of g(n)/log2(n+1); with exp-log2, g is 2^level - 1."""
+    return weighted_gain(lambda n: log(2) / log(n + 1))(topic)
+
+
+def f_measure(topic: Topic) -> Decimal:
+    """F: (1 + beta^2) P R / (beta^2 P + R) with P = C(k)/k and recall R = C(k)/R."""
+    found, beta = Decimal(topic.count(required_cutoff(topic))), topic.params["beta"]
+    precision, recall = found / required_cutoff(topic), found / topic.R
+    if beta == math.inf:
+        return recall
+    square = exact(beta) ** 2
+    return quotient((1 + square) * precision * recall, square * precision + recall)
+
+
+def first_rank(topic: Topic) -> Decimal:
+    """FirstRank: the rank of the first relevant document, k + 1 without one among the first k."""
+    return Decimal(min(topic.relevant_ranks(), default=required_cutoff(topic) + 1))
+
+
 def ndcg_jk(topic: Topic) -> Decimal:
     """nDCG-JK: as nDCG, with D(n) = 1 for n <= b, else log_b(n)."""
     b = topic.params["b"]
@@ -720,10 +741,13 @@ MEASURES: dict[str, Measure] = {
     "nCG": lambda topic: blended_ratio(topic, required_cutoff(topic), math.inf),
     "BR": lambda topic: blended_ratio(topic, required_cutoff(topic), topic.params["beta"]),
     "RelP": lambda topic: Decimal(topic.count(required_cutoff(topic))) / min(topic.R, topic.params["cutoff"]),
+    "F": f_measure,
+    "FirstRank": first_rank,
     "EBR": lambda topic: over_ideal(topic, blended("err")),
     "iRBU": lambda topic: over_ideal(topic, utility("err", UTILITIES["ie"])),
     "nERR": lambda topic: over_ideal(topic, utility("err", UTILITIES["rr"]), always=True),
     "gRBP": graded_rbp,
+    "DCG": dcg,
     "nDCG-JK": ndcg_jk,
     "GAP": gap,
     "B-pref": lambda topic: PREFERENCES[f"bpref_{topic.params['penalty']}"](topic),
@@ -757,7 +781,7 @@ CLASSICS: dict[str, Measure] = {
 }
 
 #: Measures of any topic; the others are 0 without a relevant document.
-OF_ANY_TOPIC = ("Judged", "NumRet", "NumRel", "NumQ")
+OF_ANY_TOPIC = ("Judged", "NumRet", "NumRel", "NumQ", "FirstRank")
 
 FORMULAS = {**MEASURES, **CLASSICS, **PREFERENCES}
 
@@ -825,7 +849,7 @@ def score(
 
 
 def formula(name: str, topic: Topic) -> Decimal:
-    """Return the score of a prepared topic, 0 for one without a relevant document."""
+    """Return the score of a prepared topic; see ``OF_ANY_TOPIC``."""
     return FORMULAS[name](topic) if topic.R or name in OF_ANY_TOPIC else Decimal(0)
 
 

@@ -15,21 +15,19 @@ from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 from ir_graded.measures.base import (
+    ABOVE_0,
+    HIGHEST_EXPONENT,
     Contributions,
     Scorer,
     TiedContributions,
     doubt_of_values,
+    exponential_gain,
     satisfaction,
     unsatisfied_before,
 )
 from ir_graded.measures.cascade import WHY_NO_IDEAL
 from ir_graded.measures.classic.base import Classic, is_natural, register
 from ir_graded.measures.params import Whole
-
-#: Lowest level with a gain if a document of level 0 has no gain.
-_ABOVE_0 = float(np.nextafter(0.0, 1.0))
-# Below this level the subtraction in 2^level - 1 loses digits.
-_NEAR_0 = 0.5
 
 
 @register(ir_measures.nDCG)
@@ -65,8 +63,7 @@ class DiscountedGain(Classic):
 
     @property
     def highest_level(self) -> float:
-        # Sums of 2^level must not overflow.
-        return 1000.0 if self.exponential else super().highest_level
+        return HIGHEST_EXPONENT if self.exponential else super().highest_level
 
     @property
     def gains(self) -> Overrides:
@@ -75,7 +72,7 @@ class DiscountedGain(Classic):
 
     def doubt(self, levels: Levels) -> str:
         gains = self["gains"] or {}
-        return doubt_of_values(f"{self.measure}: gains", gains, gains, levels, _ABOVE_0)
+        return doubt_of_values(f"{self.measure}: gains", gains, gains, levels, ABOVE_0)
 
     def is_defined(self) -> bool:
         if self.exponential:
@@ -86,7 +83,7 @@ class DiscountedGain(Classic):
 
     @property
     def cut(self) -> Cut:
-        return Cut(_ABOVE_0, bool(self["judged_only"]), self["cutoff"])
+        return Cut(ABOVE_0, bool(self["judged_only"]), self["cutoff"])
 
     @property
     def lowest_rel(self) -> float:
@@ -158,11 +155,6 @@ def relabelled(views: Views, overrides: Overrides) -> Views:
     return Views.of_rows(other, replace(hits, level_index=level_index[hits.document]))
 
 
-def exponential_gain(level: Floats) -> Floats:
-    """Return the gain 2^level - 1 of a level."""
-    return np.where(level < _NEAR_0, np.expm1(level * np.log(2.0)), np.exp2(level) - 1.0)
-
-
 def discounted(gain: Floats, n: Ints) -> Floats:
     """Return gains at ranks n with the discount of DCG."""
     return np.asarray(gain / np.log2(n + 1.0))
@@ -199,7 +191,7 @@ class ExpectedReciprocalRank(Classic):
 
     @property
     def cut(self) -> Cut:
-        return Cut(_ABOVE_0, cutoff=self["cutoff"])
+        return Cut(ABOVE_0, cutoff=self["cutoff"])
 
     def contributions(self, views: Views) -> Contributions:
         view = views[self.cut]
@@ -259,7 +251,7 @@ class Compatibility(Classic):
 
     @property
     def cut(self) -> Cut:
-        return Cut(float(np.nextafter(0.0, 1.0)), cutoff=self["depth"])
+        return Cut(ABOVE_0, cutoff=self["depth"])
 
     def contributions(self, views: Views) -> Contributions:
         view, p = views[self.cut], self["p"]
