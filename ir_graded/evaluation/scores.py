@@ -199,6 +199,8 @@ class Scores:
         """Join scores of other runs by equal measures, or scores of equal runs by other measures.
 
         Runs, measures and topics have the order of their first appearance; the coverage is not known.
+        Measures of other runs that differ in ``ties`` are equal if the runs of a part are known to have no
+        documents with equal scores that the measures need; then that part takes the names of the other.
 
         Args:
             parts: scores on the same topics, in any order.
@@ -718,6 +720,27 @@ def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
         raise type(error)(f"frame: measure: {error}{hint}") from None
 
 
+def _expected(measure: Measure) -> Measure:
+    """Return a measure with the mean over the orders of tied documents, if it has this mean."""
+    try:
+        return with_ties(measure, "expected")
+    except ParameterError:
+        return measure
+
+
+def _named_like(scores: Scores, other: Scores) -> Scores:
+    """Return ``other`` with the measures of ``scores`` where these differ in ``ties``, if it has no ties.
+
+    Its scores are then those of any order.
+    """
+    coverage = other._coverage  # noqa: SLF001  # of this module
+    if coverage is None or any(run.by_doc_id or run.by_position for run in coverage.runs):
+        return other
+    measures = {_expected(one): one for one in scores.measures}
+    by = tuple(measures.get(_expected(one), one) for one in other.measures)
+    return replace(other, measures=by) if {*by} == {*scores.measures} else other
+
+
 def _joined(scores: Scores, other: Scores) -> Scores:
     """Return the scores of both runs, or by both measures."""
     mine, theirs = ({*map(str, one.query_ids)} for one in (scores, other))
@@ -726,7 +749,11 @@ def _joined(scores: Scores, other: Scores) -> Scores:
         raise InputError(
             f"topics differ: {topic!r} is only in {'the first' if topic in mine else 'further'} scores"
         )
-    runs, measures = {*scores.runs} & {*other.runs}, {*scores.names} & {*other.names}
+    runs = {*scores.runs} & {*other.runs}
+    if not runs:
+        other = _named_like(scores, other)
+        scores = _named_like(other, scores)
+    measures = {*scores.names} & {*other.names}
     if runs and measures:
         raise InputError(
             f"run {min(runs)!r} has scores by {min(measures)} twice: select runs or measures that differ"
@@ -744,7 +771,9 @@ def _joined(scores: Scores, other: Scores) -> Scores:
         values = np.concatenate([scores.values, other.values])
         by = scores.measures + other.measures
         return Scores(scores.runs, by, scores.query_ids, values, _stated={**one, **two})
+    differ_in_ties = {*map(_expected, scores.measures)} == {*map(_expected, other.measures)}
+    advice = ", evaluated with the same ties, as in evaluate(..., ties='expected')" if differ_in_ties else ""
     raise InputError(
         f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
-        f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+        f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures{advice}"
     )
