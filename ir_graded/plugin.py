@@ -24,11 +24,14 @@ class Pipeline(FallbackProvider):
 
     def _evaluator(self, measures: Any, qrels: Any) -> Evaluator:
         from .measures import GradedMeasure
+        from .measures.params import LEVELS
         from .measures.parsing import read_measures
 
         # A measure object of ir-measures is the key of its results, so it must stay as given.
         objects = read_measures(measures, as_given=True)
-        if not any(isinstance(measure, GradedMeasure) for measure in objects):
+        # Other providers take whole levels only.
+        levels = [one for measure in objects for name, one in measure.params.items() if name in LEVELS]
+        if {*map(type, levels)} <= {int} and not any(isinstance(one, GradedMeasure) for one in objects):
             return super()._evaluator(objects, qrels)
         from ir_graded.evaluation.provider import compose
 

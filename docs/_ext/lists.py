@@ -1,4 +1,4 @@
-"""Lists of measures in README.md and the guide, made from the docstrings and parameters of the measures.
+"""Lists of measures and commands in README.md and the guide, made from their docstrings and parameters.
 
 ``python docs/_ext/lists.py`` writes each list between the lines ``generated: NAME`` and ``end of generated``
 of its file. The lists are stored because GitHub shows these files without a build.
@@ -14,6 +14,7 @@ from pathlib import Path
 from measure_pages import slug, table
 
 from ir_graded import measures
+from ir_graded.cli.main import QUESTIONS, summary
 from ir_graded.measures import NAMES, REGISTRY, GradedMeasure
 from ir_graded.measures.base import sections
 
@@ -99,11 +100,54 @@ def of_names() -> str:
     return "\n".join(lines)
 
 
+#: Pages of the guide on each command, and on its options that answer another question.
+GUIDES = {
+    "evaluate": "start",
+    "report": "leaderboards",
+    "answers": "answers",
+    "trec_eval": "",
+    "demo": "start",
+    "compare": "gates",
+    "ranks": "leaderboards",
+    "significance": "leaderboards",
+    "across": "collections",
+    "history": "gates",
+    "explain": "looking_closer",
+    "rbo": "compare",
+    "evaluate --unjudged": "unjudged",
+    "evaluate --estimates": "small_budget",
+    "judgments": "labels",
+    "pool": "small_budget",
+    "plan": "sample_size",
+    "measures": "choosing",
+    "meta": "which_measure",
+    "statistics": "",
+    "passages": "passages",
+    "verify": "saved_scores",
+}
+
+
+def of_commands() -> str:
+    """Return the table of questions and the commands that answer them."""
+    rows = [
+        (
+            question if entry == next(iter(group)) else "",
+            f":option:`{entry} <ir_graded {entry}>`" if " " in entry else f":ref:`{entry} <command-{entry}>`",
+            summary(entry, module).replace("_", r"\_"),
+            f":doc:`{GUIDES[entry]}`" if GUIDES[entry] else "this page",
+        )
+        for question, group in QUESTIONS.items()
+        for entry, module in group.items()
+    ]
+    return f"\n{table(('question', 'command', 'what it does', 'guide'), rows, (20, 20, 40, 20))}\n"
+
+
 LISTS: dict[str, Callable[[], str]] = {
     "readme": in_readme,
     "guide": in_guide,
     "scale": with_scale,
     "names": of_names,
+    "commands": of_commands,
 }
 FILES = [
     *(

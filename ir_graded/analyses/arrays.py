@@ -469,6 +469,9 @@ class RankingMetric:
     def scores(self, name: str = "run") -> Scores:
         """Return the scores of all topics, for intervals, significance tests and tables.
 
+        The names of measures show ``ties='expected'``. ``Scores.concat`` joins them with scores of
+        ``evaluate(..., ties='expected')``, and with others if no documents tie.
+
         Args:
             name: the name of the run.
 

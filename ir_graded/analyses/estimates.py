@@ -181,6 +181,10 @@ def score_estimates(
 ) -> ScoreEstimates:
     """Estimate the scores of a completely judged pool from a random sample of it, with standard errors.
 
+    Use it if the judged documents were drawn at random, with known probabilities (column ``iprob``) or from
+    strata, as ``pool`` draws them. For other judgments use ``score_intervals``, or ``score_bounds`` for a
+    guarantee.
+
     Each judged document of inclusion probability ``pi`` has the weight ``w = 1 / pi``. With
     rank r, relevance x and gain g of a document, e above d, and ``R^ = sum of w x`` over judged documents::
 

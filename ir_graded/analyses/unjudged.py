@@ -196,6 +196,10 @@ class ScoreBounds(Result):
 def score_bounds(measures: Iterable[str | Measure] | str | Measure, qrels: Any, runs: Any) -> ScoreBounds:
     """Compute exact bounds of scores over all possible judgments of the unjudged documents of the runs.
 
+    Use it for a guarantee: no judgment whatever moves a score out of its bounds. They are wide, and exist for
+    few measures. For the likely range, with most measures, use ``score_intervals``; if the judged documents
+    are a random sample of the pool, use ``score_estimates``.
+
     The lower bound is the current score: unjudged documents have no gain. For the upper bound, each unjudged
     document has the level with the largest gain on the scale (``max_rel``; 4 for ERR). Levels below 0 count
     as unjudged. Ranks below the end of a run stay empty, except for gRBP, RBP, SDCG and INSQ, whose users

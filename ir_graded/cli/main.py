@@ -63,34 +63,53 @@ _OBJECTS = 100_000
 _INTERRUPTED = 130
 
 
+#: The commands that answer each question, the usual one first, and their modules. A command may answer
+#: another question with an option.
+QUESTIONS = {
+    "How good are my runs?": {
+        "evaluate": "evaluate",
+        "report": "report",
+        "answers": "compare",
+        "trec_eval": "trec_eval",
+        "demo": "evaluate",
+    },
+    "Which run is better?": {
+        "compare": "compare",
+        "ranks": "statistics",
+        "significance": "statistics",
+        "across": "statistics",
+        "history": "statistics",
+    },
+    "Why do scores differ?": {"explain": "explain", "rbo": "collection"},
+    "What do missing or other judgments change?": {
+        "evaluate --unjudged": "evaluate",
+        "evaluate --estimates": "evaluate",
+        "judgments": "collection",
+    },
+    "What should be judged next, and how much?": {"pool": "collection", "plan": "statistics"},
+    "Which measure should I use?": {"measures": "measures", "meta": "statistics"},
+    "Are my files and saved scores right?": {
+        "statistics": "collection",
+        "passages": "explain",
+        "verify": "explain",
+    },
+}
 #: The module of each command.
 _COMMANDS = {
-    "evaluate": "evaluate",
-    "verify": "explain",
-    "answers": "compare",
-    "compare": "compare",
-    "ranks": "statistics",
-    "across": "statistics",
-    "history": "statistics",
-    "rbo": "collection",
-    "explain": "explain",
-    "meta": "statistics",
-    "significance": "statistics",
-    "plan": "statistics",
-    "judgments": "collection",
-    "statistics": "collection",
-    "pool": "collection",
-    "measures": "measures",
-    "passages": "explain",
-    "demo": "evaluate",
-    "report": "report",
-    "trec_eval": "trec_eval",
+    name: module for group in QUESTIONS.values() for name, module in group.items() if " " not in name
 }
 
 
-def _summary(name: str) -> str:
-    """Return the first line of the docstring of a command, whose module may not have been imported."""
-    source = Path(__file__).with_name(f"{_COMMANDS[name]}.py").read_text(encoding="utf-8")
+def summary(entry: str, module: str) -> str:
+    """Return the first line of the docstring of a command, or the first clause on its option.
+
+    The module may not have been imported.
+    """
+    name, _, option = entry.partition(" ")
+    source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    if option:
+        text = source.partition(f'"{option}"')[2].partition('help="')[2].replace('"\n    "', "")
+        return re.split("[.:]", text, maxsplit=1)[0] + "."
     return source.partition(f"\ndef {name}(")[2].split('"""', 2)[1].partition("\n")[0]
 
 
@@ -112,11 +131,12 @@ class _Group(click.Group):
     """The command group, whose help imports no command."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the names and summaries of the commands."""
-        limit = formatter.width - 6 - max(map(len, _COMMANDS))
-        shown = [click.Command(name, help=_summary(name)) for name in sorted(_COMMANDS)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(str(one.name), one.get_short_help_str(limit)) for one in shown])
+        """Write the commands and their summaries by question."""
+        widest = max(len(entry) for group in QUESTIONS.values() for entry in group)
+        for question, group in QUESTIONS.items():
+            formatter.write(f"\n{question}\n")
+            with formatter.indentation():
+                formatter.write_dl([(entry.ljust(widest), summary(entry, of)) for entry, of in group.items()])
 
 
 # click only reads the mapping.
@@ -127,7 +147,10 @@ class _Group(click.Group):
 )
 @click.version_option(__version__, prog_name="ir_graded")
 def commands() -> None:
-    """Evaluate ranked retrieval runs when relevance has grades."""
+    """Evaluate ranked retrieval runs when relevance has grades.
+
+    Under each question, begin with the first command.
+    """
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -212,6 +212,8 @@ class Scores:
         part is joined to those before it. Runs, measures and topics have the order of their first appearance.
         The coverage is not known. The signature has the versions and options of the parts if all have the
         same, and no hashes: the signature of each part says what it was computed from.
+        Measures of other runs that differ in ``ties`` are equal if the runs of a part are known to have no
+        documents with equal scores that the measures need; then that part takes the names of the other.
 
         Args:
             parts: the scores.
@@ -819,8 +821,32 @@ def _measure_in_frame(measure: Any, declared: Mapping[str, Stated]) -> Measure:
         raise type(error)(f"frame: measure: {error}{hint}") from None
 
 
+def _expected(measure: Measure) -> Measure:
+    """Return a measure with the mean over the orders of tied documents, if it has this mean."""
+    try:
+        return with_ties(measure, "expected")
+    except ParameterError:
+        return measure
+
+
+def _named_like(scores: Scores, other: Scores) -> Scores:
+    """Return ``other`` with the measures of ``scores`` where these differ in ``ties``, if it has no ties.
+
+    Its scores are then those of any order.
+    """
+    coverage = other._coverage  # noqa: SLF001  # of this module
+    if coverage is None or any(run.by_doc_id or run.by_position for run in coverage.runs):
+        return other
+    measures = {_expected(one): one for one in scores.measures}
+    by = tuple(measures.get(_expected(one), one) for one in other.measures)
+    return replace(other, measures=by) if {*by} == {*scores.measures} else other
+
+
 def _joined(scores: Scores, other: Scores) -> Scores:
     """Return the scores of both runs, by both measures, or on the topics of both."""
+    if {*scores.runs}.isdisjoint(other.runs):
+        other = _named_like(scores, other)
+        scores = _named_like(other, scores)
     mine, theirs = ({*map(str, one.query_ids)} for one in (scores, other))
     runs, measures = (
         {*one} & {*two} for one, two in ((scores.runs, other.runs), (scores.names, other.names))
@@ -845,9 +871,13 @@ def _joined(scores: Scores, other: Scores) -> Scores:
         name = min(one.items() ^ two.items())[0]
         raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
     if not (same_measures or same_runs):
+        differ_in_ties = {*map(_expected, scores.measures)} == {*map(_expected, other.measures)}
+        advice = (
+            ", evaluated with the same ties, as in evaluate(..., ties='expected')" if differ_in_ties else ""
+        )
         raise InputError(
             f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
-            f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures"
+            f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures{advice}"
         )
     in_order = {
         "runs": scores.runs if same_runs else None,

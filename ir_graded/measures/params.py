@@ -49,7 +49,7 @@ def format_value(value: object) -> str:
 
 
 def with_floats(measure: Measure) -> Measure:
-    """Return a measure of ir-measures with floats for whole numbers where it declares floats."""
+    """Return a measure of ir-measures with floats where it declares them, and levels in canonical form."""
     declared = measure.SUPPORTED_PARAMS
     floats = {
         name: float(value)
@@ -57,7 +57,12 @@ def with_floats(measure: Measure) -> Measure:
         if name in declared and declared[name].dtype is float and isinstance(value, (int, np.integer))
         if isinstance(canonical_number(value), int)
     }
-    return measure(**floats) if floats else measure
+    levels = {
+        name: canonical_number(value)
+        for name, value in measure.params.items()
+        if name in LEVELS and LEVELS[name].validate(value) and type(value) is not int
+    }
+    return measure(**floats, **levels) if floats or levels else measure
 
 
 class Param(ParamInfo):
@@ -336,6 +341,12 @@ GAMMA = Number(
 GAINS = LevelTable("gain of each level; by default the level itself", drop_identity=True)
 STOPS = LevelTable("stop weight of each level; by default its gain")
 MAX_REL = Number("highest level of the scale; by default the highest in the given qrels")
+#: Levels among the parameters of ir-measures, which declares whole numbers, although levels may be fractions.
+LEVELS: dict[str, Param] = {
+    "rel": REL,
+    "min_rel": Number("highest level without gain"),
+    "max_rel": Number("highest level of the scale", required=True),
+}
 PERSISTENCE = Number("persistence: probability of going on to the next rank", default=0.99, above=0, high=1)
 #: Orders of documents with equal scores, in words for captions.
 TIES_IN_WORDS = {

@@ -161,7 +161,7 @@ def test_measures_in_one_call_do_not_affect_each_other(group, step):
     [
         (P, "P needs a cutoff: for example P@10"),
         (ERR, "ERR needs a cutoff: for example ERR@10"),
-        (P(rel=1.5) @ 5, "P: rel=1.5 must be a whole number >= 1 that fits 64 bits"),
+        (P(rel=0) @ 5, "P: rel=0 must be a finite number > 0"),
         (AP @ 0, "AP: cutoff=0 must be a whole number >= 1 that fits 64 bits"),
         (nDCG(dcg="ln"), "nDCG: dcg='ln' must be 'log2' or 'exp-log2'"),
         (
@@ -175,6 +175,30 @@ def test_measures_in_one_call_do_not_affect_each_other(group, step):
 def test_parameters_that_a_classic_is_not_defined_for_are_named(measure, message):
     with pytest.raises(ir_graded.ParameterError, match=re.escape(message)):
         ir_graded.evaluate(measure, QRELS, RUN)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        *(RR, AP, P @ 3, ir_measures.RBP(p=0.5), ir_measures.Bpref, ir_measures.infAP, ir_measures.SetF),
+        *(ir_measures.alpha_nDCG @ 3, ir_measures.NERR8 @ 3),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:alpha_nDCG")
+def test_levels_in_parameters_may_be_fractions(measure):
+    """The score is that of ten times all levels, which are whole."""
+    run = {"1": {doc: -float(at) for at, doc in enumerate("xdbac")}}
+    scores = []
+    for scale in (1, 10):
+        rows = [("1", doc, level / scale, "i") for doc, level in {"a": 3, "b": 1, "c": 6, "d": 2}.items()]
+        qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
+        levels = {"rel": 2, "min_rel": 1, "max_rel": 6}
+        params = {name: level / scale for name, level in levels.items() if name in measure.SUPPORTED_PARAMS}
+        scores.append(ir_graded.evaluate(measure(**params), qrels, run).values.item())
+    assert scores[0] == pytest.approx(scores[1], rel=1e-12)
+    assert 0 < scores[0] < 1
+    assert ir_measures.calc_aggregate([measure(**params)], qrels, run) == {measure(**params): scores[1]}
 
 
 def test_passages_of_an_article_count_as_one_row():

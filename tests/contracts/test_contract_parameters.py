@@ -295,13 +295,17 @@ def test_wrong_parameters_of_measures_of_ir_measures_are_named(subject):
         example = str(caught.value).partition(": for example ")[2]
         assert scorer_of(ir_measures.parse_measure(example)) is not None
     for name, param in subject.SUPPORTED_PARAMS.items():
-        whole = name == "cutoff" or (name == "rel" and not CLASSICS[subject.NAME].NEEDS)
-        for value in ("x", [1], *((0, -1, True, 2**63) if whole else ())):
+        level = CLASSICS[subject.NAME].LEVELS.get(name)
+        whole = name == "cutoff" or (level is not None and "> 0" in level.expected)
+        others = (0, -1, True, 2**63 if level is None else np.nan) if whole else ()
+        for value in ("x", [1], *others):
             made = subject(**{**needed, name: value})
             right = f"of type {param.dtype.__name__}: {param.desc}"
-            if isinstance(param.choices, list):
+            if level is not None:
+                right = level.expected
+            elif isinstance(param.choices, list):
                 right = " or ".join(map(repr, param.choices))
-            elif whole:
+            elif name == "cutoff":
                 right = "a whole number >= 1 that fits 64 bits"
             assert scorer_of(made) is None
             with pytest.raises(

@@ -80,6 +80,34 @@ def test_names_and_kinds_of_values():
     assert of_list.scores().runs == ("run",)
 
 
+def test_scores_join_final_ones_of_equal_ties_or_without_tied_documents():
+    def of_metric(tied):
+        metric = RankingMetric(["nDCG@10", "RR"])
+        metric.update([0.9, 0.9 if tied else 0.8, 0.1], [2, 0, 1], [7, 7, 7])
+        return metric.scores("epoch 3")
+
+    def final(ties, tied):
+        run = {"7": {"a": 2.0, "b": 2.0 if tied else 1.0, "c": 0.5}}
+        return ir_graded.evaluate(
+            ["nDCG@10", "RR"], {"7": {"a": 2, "b": 0, "c": 1}}, {"final": run}, ties=ties
+        )
+
+    for tied in (True, False):
+        joined = ir_graded.Scores.concat([of_metric(True), final("expected", tied)])
+        assert joined.names == ["nDCG(ties='expected')@10", "RR(ties='expected')"]
+    for parts in ([of_metric(False), final("doc_id", True)], [final("doc_id", True), of_metric(False)]):
+        joined = ir_graded.Scores.concat(parts)
+        assert joined.names == ["nDCG@10", "RR"]
+        assert {*joined.runs} == {"epoch 3", "final"}
+    for order in (1, -1):
+        joined = ir_graded.Scores.concat([of_metric(True), final("doc_id", False)][::order])
+        assert joined.names == of_metric(True).names
+        with pytest.raises(
+            InputError, match=r"evaluated with the same ties, as in evaluate\(\.\.\., ties='exp"
+        ):
+            ir_graded.Scores.concat([of_metric(True), final("doc_id", True)][::order])
+
+
 def test_a_call_returns_the_value_of_the_batch_and_keeps_it():
     metric = RankingMetric("RR")
     assert metric([3.0, 2.0], [0, 1], indexes=[1, 1]) == 0.5

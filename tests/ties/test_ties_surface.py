@@ -228,7 +228,7 @@ def test_unknown_values_of_ties_are_rejected(name):
 def test_a_classic_that_is_not_computed_here_rejects_ties():
     for name, message in (
         ("nDCG(dcg='exp-log2',judged_only=True,ties='expected')@5", "nDCG takes .* only cutoff"),
-        ("AP(rel=0,ties='expected')", "AP: rel=0 must be a whole number"),
+        ("AP(rel=0,ties='expected')", "AP: rel=0 must be a finite number > 0"),
     ):
         with pytest.raises(ParameterError, match=message):
             ir_graded.evaluate(name, QRELS, RUN)

@@ -241,6 +241,10 @@ def score_intervals(  # noqa: PLR0913  # what to evaluate, and how
 ) -> ScoreIntervals:
     """Compute intervals of scores over possible levels of unjudged documents.
 
+    Use it by default for runs with unjudged documents: it takes most measures. For a guarantee in place of
+    likely levels, use ``score_bounds``; if the judged documents are a random sample of the pool, use
+    ``score_estimates``.
+
     Each sample gives a level to each unjudged document that any run retrieved down to ``depth``, and scores
     all runs with these qrels. Ideal lists and numbers of relevant documents change accordingly. All other
     unjudged documents stay not relevant.

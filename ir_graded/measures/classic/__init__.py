@@ -9,7 +9,7 @@ from ir_measures.measures import Measure
 
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.measures.base import GradedMeasure, Scorer, sections
-from ir_graded.measures.params import NOT_PROVIDED
+from ir_graded.measures.params import NOT_PROVIDED, Param
 
 # The order of these imports is the order of CLASSICS in errors and documentation.
 from . import gain as gain, precision as precision, cwl as cwl  # isort: skip
@@ -37,7 +37,9 @@ def scorer_of(measure: Measure) -> Scorer | None:
         return None
     params, known = measure.params, measure.SUPPORTED_PARAMS
     # ir-measures does not check this when it creates a measure.
-    valid = all(param.validate(params.get(name, NOT_PROVIDED)) for name, param in known.items())
+    valid = all(
+        kind.LEVELS.get(name, param).validate(params.get(name, NOT_PROVIDED)) for name, param in known.items()
+    )
     if not valid or params.keys() - known.keys() or set(kind.REQUIRED) - params.keys():
         return None
     classic = kind(measure)
@@ -86,12 +88,13 @@ MARCO's script) or judged_only (as in trec_eval)
         example = measure(**{name: EXAMPLES.get(name, 1) for name in missing})
         raise ParameterError(f"{measure} needs a {' and a '.join(missing)}: for example {example}")
     for name, value in measure.params.items():
-        param = params[name]
-        # Documents of level 0 may be relevant to an intent.
-        natural = value is not None and name in ({"cutoff"} if kind and kind.NEEDS else {"cutoff", "rel"})
+        param = params[name] if kind is None else kind.LEVELS.get(name, params[name])
+        natural = value is not None and name == "cutoff"
         if not param.validate(value) or (natural and not is_natural(value)):
             right = f"of type {param.dtype.__name__}: {param.desc}"
-            if isinstance(param.choices, list):
+            if isinstance(param, Param):
+                right = param.expected
+            elif isinstance(param.choices, list):
                 right = " or ".join(map(repr, param.choices))
             elif natural:
                 right = "a whole number >= 1 that fits 64 bits"

@@ -13,7 +13,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.core.tie_means import SEEN, TiedDocuments
 from ir_graded.core.views import Cut, View, Views
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions, check_lacks
-from ir_graded.measures.params import NOT_PROVIDED, TIES, Choice, Param
+from ir_graded.measures.params import LEVELS, NOT_PROVIDED, TIES, Choice, Param
 
 #: Class of each classic by its name in ir-measures.
 CLASSICS: dict[str, type[Classic]] = {}
@@ -33,6 +33,8 @@ class Classic(Scorer):
     REQUIRED: ClassVar[tuple[str, ...]] = ()
     #: The orders of tied documents to choose from.
     ORDERS: ClassVar[Choice] = TIES
+    #: Parameters that are levels.
+    LEVELS: ClassVar[Mapping[str, Param]] = LEVELS
     #: Parameters that the measure lacks in ir-measures; ``ties.TiedClassic`` takes them.
     FURTHER: ClassVar[Mapping[str, Param]] = {}
 
@@ -50,10 +52,10 @@ class Classic(Scorer):
 
     def is_defined(self) -> bool:
         """Return whether ir-measures defines the measure for these parameters, which have valid types."""
-        return all(self[name] is None or is_natural(self[name]) for name in ("cutoff", "rel"))
+        return self["cutoff"] is None or is_natural(self["cutoff"])
 
     def validate_params(self) -> None:
-        self.measure.validate_params()
+        """Raise ParameterError for a value out of range; ``check_computable`` checks types."""
 
     @property
     def cut(self) -> Cut:

@@ -30,7 +30,7 @@ from ir_graded.core.views import Cut, View, Views
 from ir_graded.errors import ParameterError
 from ir_graded.measures.base import Contributions, TiedContributions, unsatisfied_before
 
-from .base import Classic, is_natural, register
+from .base import Classic, register
 
 #: Number of ranks without a cutoff.
 RANKS = 1000
@@ -64,11 +64,6 @@ class ExpectedGain(Classic):
     @property
     def is_monotone(self) -> bool:
         return super().is_monotone and not self.cut.rel < 0
-
-    def is_defined(self) -> bool:
-        levels = (self[name] or 0 for name in ("min_rel", "max_rel"))
-        whole = all(type(level) is int and is_natural(abs(level) + 1) for level in levels)
-        return super().is_defined() and whole
 
     def validate_params(self) -> None:
         super().validate_params()
@@ -181,7 +176,7 @@ class RankBiasedPrecision(WeightByRank):
     LACKS = {"ideal": "the user may go on below the last relevant document"}
 
     def is_defined(self) -> bool:
-        return is_natural(self["rel"]) and self["cutoff"] is None and 0 <= self["p"] <= 1
+        return self["rel"] is not None and self["cutoff"] is None and 0 <= self["p"] <= 1
 
     @property
     def cut(self) -> Cut:

@@ -24,9 +24,9 @@ from ir_graded.core.tie_means import by_rank
 from ir_graded.core.views import Cut, Views
 from ir_graded.errors import ParameterError, short_repr
 from ir_graded.measures.base import Contributions, Scorer, TiedContributions, safe_divide
-from ir_graded.measures.params import MEAN_TIES
+from ir_graded.measures.params import MEAN_TIES, REL, Number
 
-from .base import Classic, is_natural, register
+from .base import Classic, register
 from .cwl import weights_down_to
 from .precision import AveragePrecision, Precision, Success
 
@@ -72,6 +72,8 @@ class IntentClassic(Classic):
     ORDERS = MEAN_TIES
     #: The divisor in words.
     NORM: ClassVar[str] = "the intents with a relevant document"
+    #: Documents of level 0 or below can be relevant.
+    LEVELS = {"rel": Number(REL.desc)}
 
     @property
     def listed(self) -> Scorer:
@@ -83,11 +85,6 @@ class IntentClassic(Classic):
         intents = levels.by_intent
         relevant = derived.relevant_intents(intents, self.grades(intents.levels))
         return segments.count(intents.topic[relevant], levels.topics).astype(np.float64)
-
-    def is_defined(self) -> bool:
-        # Documents of level 0 or below can be relevant.
-        rel, cutoff = self["rel"], self["cutoff"]
-        return type(rel) is int and is_natural(abs(rel) + 1) and (cutoff is None or is_natural(cutoff))
 
     def validate_params(self) -> None:
         super().validate_params()
