@@ -877,7 +877,8 @@ def _joined(scores: Scores, other: Scores) -> Scores:
         )
         raise InputError(
             f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
-            f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal measures{advice}"
+            f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal "
+            f"measures{advice if differ_in_ties else ''}"
         )
     in_order = {
         "runs": scores.runs if same_runs else None,
