@@ -773,7 +773,9 @@ def _ranked(scorer: Scorer, views: Views, view: CountedDocuments, topic: int) ->
     hits = view.hits if isinstance(view, ArticleView) else views.hits  # articles have an order of their own
     if scorer.NEEDS_ROWS:
         hits = hits.by_row(views.levels.topic.size)
-    hits = hits[(hits.topic == topic) & (views.levels.values >= LOWEST_JUDGED)[hits.level_index]]
+    # Judged counts lower levels, too; they are unjudged otherwise.
+    lowest = LOWEST_JUDGED if scorer.cut.judged_only else min(LOWEST_JUDGED, scorer.cut.rel)
+    hits = hits[(hits.topic == topic) & (views.levels.values >= lowest)[hits.level_index]]
     n = range(1, hits.rank.size + 1) if scorer.cut.judged_only else hits.rank.tolist()
     return [*zip(hits.document.tolist(), n, hits.rank.tolist(), strict=True)]
 
