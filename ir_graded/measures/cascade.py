@@ -445,9 +445,7 @@ class _DCG(_WeightedGain):
     share of what they could get. Topics with many relevant documents dominate its mean; nDCG of ir-measures
     divides by DCG of the ideal list.
 
-    Source: Jarvelin and Kekalainen, "Cumulated Gain-Based Evaluation of IR Techniques" (ACM TOIS, 2002),
-    doi:10.1145/582415.582418; Burges et al., "Learning to Rank using Gradient Descent" (ICML, 2005), for the
-    exponential gain.
+    Source: [jarvelin2002cumulated]; [burges2005learning], for the exponential gain.
 
     Example:
         >>> import ir_graded, ir_measures

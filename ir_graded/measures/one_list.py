@@ -449,7 +449,7 @@ class _F(CountAtRank):
     Use it for one number for precision and recall of one page of k results. It ignores levels and the order
     down to rank k. SetF of ir-measures is for all documents retrieved, and its beta is not squared.
 
-    Source: van Rijsbergen, "Information Retrieval" (Butterworths, 1979).
+    Source: [vanrijsbergen1979information].
 
     Example:
         >>> import ir_graded
@@ -488,9 +488,8 @@ class _FirstRank(GradedMeasure):
     RR there. In an explanation the first relevant document contributes its rank; the value k + 1 is of no
     document.
 
-    Source: Cooper, "Expected Search Length: A Single Measure of Retrieval Effectiveness Based on the Weak
-    Ordering Action of Retrieval Systems" (American Documentation, 1968): with ties='expected' and without a
-    cutoff in reach, it is this length for one document plus 1.
+    Source: [cooper1968expected]: with ties='expected' and without a cutoff in reach, it is this length for
+    one document plus 1.
 
     Example:
         >>> import ir_graded

@@ -492,7 +492,7 @@ def minima(scores: Any, minimum: Mapping[Any, float], *, weights: Any = None) ->
         1  new   0.5     0.45  not below minimum
     """
     matrices, notes = arithmetic(all_matrices(scores, 1))
-    check_direction(scores, {*map(str, minimum or {})} & {*matrices})
+    check_direction(scores, {*map(str, minimum)} & {*matrices} if isinstance(minimum, Mapping) else ())
     first = next(iter(matrices.values()))
     sample = Sample.of(first.topics, weights)
     sample.warn()

@@ -144,6 +144,7 @@ def write_run(path, topics, broken=(), extra=False):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "1000")
     (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in range(200)))
     for topics in (20, 200):
         write_run(tmp_path / f"base{topics}.run", topics)

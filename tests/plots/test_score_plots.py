@@ -32,8 +32,9 @@ def scores_of(topics=8, runs=("a", "b")):
 def intervals(runs=5):
     mean = np.linspace(0.2, 0.8, runs)[np.newaxis]
     names = tuple(f"run {at}" for at in range(runs))
+    ends = {"low": mean - 0.1, "high": mean + 0.05, "confidence": 0.9}
     return SimpleNamespace(
-        measures=("Q",), runs=names, mean=mean, low=mean - 0.1, high=mean + 0.05, confidence=0.9
+        measures=("Q",), runs=names, mean=mean, **ends, best_first=lambda at: [*np.argsort(-mean[at])]
     )
 
 
