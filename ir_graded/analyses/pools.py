@@ -60,7 +60,7 @@ def pool(
     the judged documents as certain and the others from the new draw::
 
         a = J (N - J - n) / ((J + n) (N - J)), or 0 where all q are 1
-        iprob = 1 / (a / q + 1 - a) of a judged document, pi / (1 - a) of a new one; c = 1 - a
+        iprob = 1 / (1 + a (1 / q - 1)) of a judged document, pi / (1 - a) of a new one; c = 1 - a
 
     Sums weighted by 1/iprob are unbiased, and so is their variance as ``score_estimates`` computes it, for
     independent draws. In a uniform draw, iprob is (J + n) / N. The judged documents must be drawn from what
@@ -253,6 +253,8 @@ def _drawn(
     import pandas as pd
     import polars as pl
 
+    # The same seed must not repeat the numbers of an earlier draw.
+    source = np.random.default_rng([int(source.integers(2**63)), len(judged)])
     key = ["topic", "doc_id"]
     names = pooled["topic"].unique(maintain_order=True)
     weight = weights_of([query_ids[name] for name in names], weights)
@@ -289,9 +291,8 @@ def _drawn(
     new = left.select(*key, iprob=pl.Series(iprob), level=level, place=place).filter(pl.col("iprob") > 0)
     share = pl.Series(np.append(a, 0.0)[known["at"].fill_null(len(names))])
     # Judged documents follow those to judge.
-    old = known.select(
-        *key, iprob=1 / (share / pl.col("iprob") + 1 - share), level="level", place=pl.lit(1.0)
-    )
+    together = 1 / (1 + share * (1 / pl.col("iprob") - 1))
+    old = known.select(*key, iprob=together, level="level", place=pl.lit(1.0))
     found = pl.concat([new, old]).sort(pl.col("topic").str.len_chars(), "topic", "place", "doc_id")
     whole = (found["level"].drop_nulls() % 1 == 0).all()
     return pd.DataFrame(

@@ -122,8 +122,9 @@ def copies(number):
 def judged_draws(runs, levels, *limits, judged=None):
     """Return the qrels of draws after each other, with their levels filled in."""
     for limit in limits:
-        found = ir_graded.pool(runs, limit=limit, judged=judged, rng=limit)
+        found = ir_graded.pool(runs, limit=limit, judged=judged)
         assert found["relevance"].isna().sum() == limit
+        assert found["iprob"].between(0, 1, inclusive="right").all()
         judged = found.assign(relevance=found["doc_id"].map(levels))
     return judged
 
@@ -163,6 +164,14 @@ def test_two_uniform_draws_are_one_of_both_sizes():
     both = judged_draws(runs, dict.fromkeys(docs, 1), 3, judged=judged)
     assert both["iprob"].tolist() == pytest.approx([5 / 6] * 5)
     assert judged_draws(runs, dict.fromkeys(docs, 1), 1, judged=both)["iprob"].tolist() == [1] * 6
+
+
+def test_the_same_seed_draws_other_numbers_once_documents_are_judged():
+    runs, levels = copies(300)
+    first = judged_draws(runs, levels, 900)
+    certain = pd.DataFrame({"query_id": ["0"], "doc_id": ["d39"], "relevance": [0], "iprob": [1.0]})
+    again = ir_graded.pool(runs, limit=900, judged=certain)
+    assert len({*documents(first)} & {*documents(again)}) < 450
 
 
 def test_topics_get_documents_in_proportion_to_their_weights():
