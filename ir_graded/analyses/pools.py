@@ -108,8 +108,8 @@ def pool(
         0        1      b        1    1.0
         >>> ir_graded.pool(run, limit=2).round(3)
           query_id doc_id  iprob  relevance
-        0        1      a    1.0       <NA>
-        1        1      c    0.4       <NA>
+        0        1      c    0.4       <NA>
+        1        1      a    1.0       <NA>
     """
     import pandas as pd
     import polars as pl
