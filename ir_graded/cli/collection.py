@@ -145,27 +145,46 @@ def rbo(runs: Any, score: str, folder: str | None, output: str, places: int, **c
         sources.write_figures({"rbo": found.plot()}, folder)
 
 
+def _fields(row: dict[Any, Any]) -> list[str]:
+    """Return the fields of a document to judge: of prel with --limit, of sampleval with --strata."""
+    topic, doc_id, level = str(row["query_id"]), row["doc_id"], row.get("relevance")
+    if level is not None and level % 1:
+        raise click.UsageError(f"the level {level:g} is not a whole number: use --csv or --jsonl")
+    said = "?" if level is None else f"{level:.0f}"
+    if "stratum" not in row:
+        return [topic, doc_id, said, "1", repr(row["iprob"])]
+    return [topic, "0", doc_id, *([str(row["stratum"])] if "relevance" in row else []), said]
+
+
 @click.command()
 @options.runs
 @options.of(pooled)
-@click.option("--judged", metavar="QRELS", help="Leave out the documents that QRELS judge.")
+@click.option(
+    "--judged", metavar="QRELS", help="Leave out the documents that QRELS judge. --limit needs their iprob."
+)
 @click.option(
     "--strata",
     metavar="K:SHARE,...",
     help="Instead of --depth: draw this share of the documents whose best rank is at most K and above the K "
     "before, for example 5:1,20:.2,100:.05.",
 )
+@options.weights
 @click.option("--csv", is_flag=True, help="Write CSV with a header.")
 @click.option("--jsonl", is_flag=True, help="Write JSON Lines.")
 @options.quiet
 def pool(runs: Any, strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -> None:
-    """List the documents of RUNs to judge: the pool down to a depth, or a stratified sample of it.
+    """List the documents of RUNs to judge: the pool down to a depth, a stratified sample of it, or a draw.
 
     Documents are shuffled within a topic. A line is TOPIC 0 DOCUMENT ?: with levels in place of the question
     marks, these are qrels. With --strata it is TOPIC 0 DOCUMENT STRATUM LEVEL (sampleval) for each document
     of the pool, where the level is -1 for documents outside the sample and ? for those to judge, at least two
     of each stratum. CSV and JSON Lines have the fields query_id, doc_id, stratum and iprob (inclusion
     probability), with --strata also relevance (-1 or nothing).
+
+    With --limit, a line is TOPIC DOCUMENT LEVEL 1 IPROB (prel) for each document to judge (LEVEL is ?), drawn
+    from all that RUNs retrieved. At least two are drawn of each topic, and in proportion to --weights. The
+    documents of --judged, which needs iprob, follow with the probabilities of both draws together. CSV and
+    JSON Lines have query_id, doc_id, iprob and relevance (nothing where it is to be judged).
     """
     if csv and jsonl:
         raise click.UsageError("--csv and --jsonl exclude each other")
@@ -191,13 +210,6 @@ def pool(runs: Any, strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -
         ids = (str(row[name]) for row in rows for name in ("query_id", "doc_id"))
         if (broken := next((one for one in ids if len(one.split()) != 1), None)) is not None:
             raise click.UsageError(f"the id {broken!r} has blanks: use --csv or --jsonl")
-        lines = [
-            " ".join(
-                [str(row["query_id"]), "0", row["doc_id"]]
-                + [str(row["stratum"])] * (strata is not None)
-                + ["?" if row.get("relevance") is None else "-1"]
-            )
-            for row in rows
-        ]
+        lines = [" ".join(_fields(row)) for row in rows]
     if lines:
         show("\n".join(lines))

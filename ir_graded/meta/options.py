@@ -77,6 +77,7 @@ OPTIONS: dict[str, Number | _Rule] = {
     "depth": Number("None or a whole number >= 1 and < 2**63", 1, 2**63 - 1, whole=True, none=True),
     "difference": Number(f"a finite number > 0, up to {LARGEST:g}", 0, LARGEST, low_open=True),
     "fuzziness": Number("a number >= 0 and < 1", 0, 1, high_open=True),
+    "limit": Number("None or a whole number >= 1", 1, whole=True, none=True),
     "looks": Number("a whole number from 1 to 1,000,000", 1, 10**6, whole=True),
     "max_rate": Number("a number in [0, 1]", 0, 1),
     "memory_mib": Number("a number > 0, or inf", 0, low_open=True),

@@ -178,7 +178,8 @@ _OF_COMMAND = {
     },
     "pool": {
         **_values("--depth 2 | --judged qrels.txt | --csv | --jsonl"),
-        **_values("--strata 2:1,5:.5", depth=""),
+        **_values("--strata 2:1,5:.5 | --limit 30", depth=""),
+        **_values("--weights weights.txt", depth="--limit 40"),
     },
     "report": {
         **_values("--baseline one | --title Heading | --queries queries.tsv"),

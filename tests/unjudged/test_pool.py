@@ -107,7 +107,98 @@ def test_each_document_of_a_stratum_is_drawn_as_often_as_its_probability():
     assert all(number == pytest.approx(250, abs=60) for number in drawn.values())
 
 
-@pytest.mark.parametrize("options", [{"depth": 5}, {"strata": STRATA}])
+def copies(number):
+    """Return two runs on equal topics, of which each draws separately, and the level of each document."""
+    rng = random.Random(5)  # noqa: S311
+    docs = [f"d{place}" for place in range(40)]
+    lists = {
+        name: {d: rng.random() + lean * at for at, d in enumerate(docs)}
+        for name, lean in (("a", -0.02), ("b", 0))
+    }
+    runs = {name: {str(topic): scores for topic in range(number)} for name, scores in lists.items()}
+    return runs, {d: int(at < 5 or at % 3 == 0) for at, d in enumerate(docs)}
+
+
+def judged_draws(runs, levels, *limits, judged=None):
+    """Return the qrels of draws after each other, with their levels filled in."""
+    for limit in limits:
+        found = ir_graded.pool(runs, limit=limit, judged=judged)
+        assert found["relevance"].isna().sum() == limit
+        assert found["iprob"].between(0, 1, inclusive="right").all()
+        judged = found.assign(relevance=found["doc_id"].map(levels))
+    return judged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("depth", "numbers"), [(0, (8,)), (0, (4, 9)), (0, (3, 6, 12)), (3, (8,)), (2, (4, 4))]
+)
+def test_estimates_from_draws_are_unbiased_and_their_intervals_cover(depth, numbers):
+    topics, group = 900, 30
+    runs, levels = copies(topics)
+    first = ir_graded.pool(runs, depth).assign(relevance=1) if depth else None
+    first = None if first is None else first.assign(relevance=first["doc_id"].map(levels))
+    judged = judged_draws(runs, levels, *(number * topics for number in numbers), judged=first)
+    assert judged["query_id"].value_counts().nunique() == 1
+    # Each document counts once on average, with an error of its weights.
+    weights, docs = 1 / judged["iprob"], judged["doc_id"]
+    sums = weights.groupby(docs).sum() / topics
+    errors = (weights * (weights - 1)).groupby(docs).sum() ** 0.5 / topics
+    assert sums.index.sort_values().equals(pd.Index(levels).sort_values())
+    assert ((sums - 1).abs() <= 4 * errors + 1e-9).all()
+    one = {name: {"1": run["1"]} for name, run in runs.items()}
+    truth = ir_graded.evaluate("P@10", {"1": levels}, one).aggregates
+    found = ir_graded.score_estimates("P@10", judged, runs)
+    off, se = (values[0].reshape(2, -1, group) for values in (found.estimate - truth, found.se))
+    means, errors = off.mean(axis=2), (se**2).sum(axis=2) ** 0.5 / group
+    assert abs(means.mean(axis=1)).max() <= 4 * errors.mean() / means.shape[1] ** 0.5
+    assert (abs(means) <= 1.96 * errors).mean() >= 0.88
+    assert 0.7 <= means.std() / errors.mean() <= 1.15
+
+
+def test_two_uniform_draws_are_one_of_both_sizes():
+    docs = [f"d{at}" for at in range(6)]
+    runs = {f"r{k}": {"1": {d: -float((at + k) % 6) for at, d in enumerate(docs)}} for k in range(6)}
+    judged = judged_draws(runs, dict.fromkeys(docs, 1), 2)
+    assert judged["iprob"].tolist() == pytest.approx([2 / 6] * 2)
+    both = judged_draws(runs, dict.fromkeys(docs, 1), 3, judged=judged)
+    assert both["iprob"].tolist() == pytest.approx([5 / 6] * 5)
+    assert judged_draws(runs, dict.fromkeys(docs, 1), 1, judged=both)["iprob"].tolist() == [1] * 6
+
+
+def test_the_same_seed_draws_other_numbers_once_documents_are_judged():
+    runs, levels = copies(300)
+    first = judged_draws(runs, levels, 900)
+    certain = pd.DataFrame({"query_id": ["0"], "doc_id": ["d39"], "relevance": [0], "iprob": [1.0]})
+    again = ir_graded.pool(runs, limit=900, judged=certain)
+    assert len({*documents(first)} & {*documents(again)}) < 450
+
+
+def test_topics_get_documents_in_proportion_to_their_weights():
+    runs = {str(topic): {f"d{at}": -float(at) for at in range(30)} for topic in range(4)}
+    weights = {"0": 6, "1": 2, "2": 0.01, "3": 0}
+    found = ir_graded.pool(runs, limit=18, weights=weights)
+    assert found["query_id"].value_counts(sort=False).to_dict() == {"0": 12, "1": 4, "2": 2}
+    assert ir_graded.pool(runs, limit=10)["query_id"].value_counts().isin([2, 3]).all()
+    assert len(ir_graded.pool(runs, limit=1000)) == 120
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("iprob", None, "judged with limit needs inclusion probabilities"),
+    ("doc_id", "other", "'other' of topic '1' has iprob 0.[0-9]*, but no run retrieved it"),
+])  # fmt: skip
+def test_judgments_of_another_draw_are_rejected(name, value, words):
+    run = {"1": {f"d{at}": -float(at) for at in range(9)}}
+    judged = ir_graded.pool(run, limit=4).assign(relevance=0)
+    judged = judged[judged["iprob"] < 1].head(1).assign(**{name: value})
+    with pytest.raises(ir_graded.InputError, match=words):
+        ir_graded.pool(run, limit=2, judged=judged.dropna(axis="columns"))
+    strata = ir_graded.pool(run, strata={9: 0.4}).fillna({"relevance": 1})
+    with pytest.raises(ir_graded.InputError, match="a sample of strata ends at the last rank"):
+        ir_graded.pool(run, limit=2, judged=strata)
+
+
+@pytest.mark.parametrize("options", [{"depth": 5}, {"strata": STRATA}, {"limit": 60}])
 def test_result_depends_only_on_the_seed(options):
     runs = random_runs(12)
     expected = ir_graded.pool(runs, rng=3, **options)
@@ -132,8 +223,11 @@ def test_the_pool_is_qrels_once_levels_are_filled_in():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "give either depth, for example depth=100, or strata, and not both"),
-        ({"depth": 5, "strata": {5: 1}}, "not both"),
+        ({}, "give one of depth, for example depth=100, strata and limit, and no other"),
+        ({"depth": 5, "strata": {5: 1}}, "no other"),
+        ({"depth": 5, "limit": 5}, "no other"),
+        ({"depth": 5, "weights": {"1": 1}}, "weights are shares of a limit"),
+        ({"limit": 0}, "limit=0 must be None or a whole number >= 1"),
         ({"strata": {5: 1}, "judged": {}}, "judged and strata exclude each other"),
         *(({"strata": one}, "must map the last rank of each stratum") for one in (
             {}, 5, {0: 1}, {2.5: 1}, {"5": 1}, {5: 0}, {5: 1.5}, {5: float("nan")}, {5: True}, {True: 0.5},
@@ -199,6 +293,32 @@ def test_sample_is_written_as_lines_with_strata(call):
     ]
 
 
+def test_draws_are_written_as_lines_with_probabilities(call, tmp_path):
+    def filled(*options):
+        code, out, err = call("--limit", "20", *options)
+        assert (code, err) == (0, "")
+        assert out.count(" ? ") == 20
+        (tmp_path / "prel.txt").write_text(out.replace(" ? ", " 1 "))
+        with pytest.warns(ir_graded.SampledJudgmentsWarning):
+            return ir_graded.read_qrels("prel.txt")
+
+    found, runs = filled(), random_runs(12)
+    assert documents(found) == documents(expected := ir_graded.pool(runs, limit=20))
+    assert found["iprob"].tolist() == expected["iprob"].tolist()
+    both = filled("--judged", "prel.txt")
+    expected = ir_graded.pool(runs, limit=20, judged=found)
+    assert both["iprob"].tolist() == expected["iprob"].tolist()
+    assert set(documents(found)) < set(documents(both))
+
+
+def test_levels_between_whole_numbers_need_another_format(call):
+    qrels = pd.DataFrame({"query_id": "7", "doc_id": IDS[:2], "relevance": [0.5, 1], "iprob": 1})
+    qrels.to_csv("soft.csv", index=False)
+    assert_command_fails(
+        call("--limit", "20", "--judged", "soft.csv"), "0.5 is not a whole number: use --csv"
+    )
+
+
 def test_ids_with_blanks_need_another_format(tmp_path, capsys):
     path = tmp_path / "run.csv"
     path.write_text("query_id,doc_id,score\n1,my doc,2\n")
@@ -231,7 +351,8 @@ def test_judged_documents_are_left_out(call):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "give either depth, for example --depth 100, or strata"),
+        ((), "give one of depth, for example --depth 100, strata and limit"),
+        (("--limit", "7"), "--limit 7 must be at least 8: 2 documents of each topic"),
         (("--strata", "5:1", "--judged", "qrels.txt"), "exclude each other"),
         (("--strata", "5:1,5:.5"), "must be ranks, each once, with shares"),
         (("--strata", "5"), "must be ranks, each once, with shares"),
