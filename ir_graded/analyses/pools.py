@@ -52,8 +52,9 @@ def pool(
 
     With ``limit``, documents are drawn from all that the runs retrieved, for ``score_estimates``. Each topic
     gets at least two, and numbers in proportion to its weight (Sainte-Lague). Of a topic, n documents are
-    drawn by systematic sampling in random order, with ``pi = min(c, n * s / sum of s)``, where s is the sum
-    over runs of 1/rank; what exceeds c goes to the others. Without judged documents, c is 1.
+    drawn by systematic sampling in random order, with ``pi = min(c, n * s / sum of s)``, where s is the
+    square root of the sum of 1/rank over runs; what exceeds c goes to the others. Without judged documents, c
+    is 1.
 
     If J of the N documents of a topic are judged, with inclusion probabilities q, n are drawn from the other
     ones, and both draws are averaged: the estimate from the first, with the share ``a``, and that which takes
@@ -98,7 +99,7 @@ def pool(
         Sparck Jones and van Rijsbergen, "Report on the Need for and Provision of an 'Ideal' Information
         Retrieval Test Collection" (1975); strata: Yilmaz, Kanoulas and Aslam (SIGIR 2008). Probabilities by
         ranks: Pavlu and Aslam, "A Practical Sampling Strategy for Efficient Retrieval Evaluation" (2007);
-        sum of 1/rank and the average of two draws are of this package.
+        the root of the sum of 1/rank and the average of two draws are of this package.
 
     Example:
         >>> import ir_graded
@@ -108,8 +109,8 @@ def pool(
         0        1      b        1    1.0
         >>> ir_graded.pool(run, limit=2).round(3)
           query_id doc_id  iprob  relevance
-        0        1      c    0.4       <NA>
-        1        1      a    1.0       <NA>
+        0        1      c  0.505       <NA>
+        1        1      a  0.875       <NA>
     """
     import pandas as pd
     import polars as pl
@@ -140,7 +141,7 @@ def pool(
         raise InputError("runs: expected at least one run, found none")
     # In an order, so that sums do not depend on that of the runs.
     rank = pl.col("best").sort()
-    pooled = pl.concat(tables).group_by("topic", "doc_id").agg(rank.min(), size=(1 / rank).sum())
+    pooled = pl.concat(tables).group_by("topic", "doc_id").agg(rank.min(), size=(1 / rank).sum().sqrt())
     pooled = pooled.sort(pl.col("topic").str.len_chars(), "topic", "doc_id")
     known = _judged(judged, query_ids, pooled, limit)
     if limit is not None:
