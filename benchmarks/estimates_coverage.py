@@ -1,9 +1,10 @@
 """Simulate samples of judgments, and estimate the scores of complete judgments from them.
 
 ``python benchmarks/estimates_coverage.py`` draws samples of the judgments of TREC-COVID round 5 (126 runs,
-50 topics; it needs ``../shared/data``) by three designs, and prints bias, root mean squared error and Kendall
-tau of the means of all runs, and how many 95% intervals of means, and of the differences of random pairs of
-runs, contain those of complete judgments. ``--page docs/trust`` writes the table beside the page there.
+50 topics; it needs ``../shared/data``) by several designs, and prints bias, root mean squared error and
+Kendall tau of the means of all runs, and how many 95% intervals of means, and of the differences of random
+pairs of runs, contain those of complete judgments. ``--page docs/trust`` writes the table beside the page
+there.
 """
 
 import argparse
@@ -25,11 +26,15 @@ from tests.recorder import real
 
 #: Measures of each design, and the measures for strata that estimate the same, where there is one.
 MEASURES = {"AP": "xinfAP", "Q": "infQ", "nDCG": "infNDCG", "nDCG@10": None, "P@10": None}
-#: Shares of the documents to judge by best rank in any run: ``(last rank, share), ...``.
+#: Shares of the documents to judge by best rank in any run, ``(last rank, share), ...``, or limits of draws
+#: that follow each other.
 DESIGNS = {
     "uniform, 10%": ((np.inf, 0.1),),
     "A: 1/2, 1/10, 1/20": ((5, 0.5), (20, 0.1), (np.inf, 0.05)),
     "B: all, 1/5, 1/10": ((3, 1.0), (10, 0.2), (np.inf, 0.1)),
+    "limit: 500": (500,),
+    "limit: 2,236": (2236,),
+    "limit: 736, then 1,500": (736, 1500),
 }
 PAIRS, REPETITIONS = 63, 40
 HEAD = [
@@ -56,6 +61,14 @@ def collection():
     return qrels[qrels["relevance"] >= 0].reset_index(drop=True), runs
 
 
+@cache
+def judged_runs():
+    """Return the runs without the documents that nobody judged, to draw from."""
+    qrels, runs = collection()
+    judged = pl.from_pandas(qrels[["query_id", "doc_id"]])
+    return {name: run.join(judged, on=["query_id", "doc_id"], how="semi") for name, run in runs.items()}
+
+
 def evaluated(measures, qrels, runs):
     """Return the means of all runs, shape ``(runs, measures)``."""
     with warnings.catch_warnings():
@@ -64,7 +77,16 @@ def evaluated(measures, qrels, runs):
 
 
 def sampled(qrels, design, rng):
-    """Return the pool with the levels of a sample of at least two documents of each stratum, else -1."""
+    """Return the pool with the levels of a sample of at least two documents of each stratum, else -1.
+
+    With limits, return the documents of the draws, with their inclusion probabilities.
+    """
+    if isinstance(DESIGNS[design][0], int):
+        key, found = ["query_id", "doc_id"], None
+        for limit in DESIGNS[design]:
+            found = ir_graded.pool(judged_runs(), limit=limit, judged=found, rng=rng)
+            found = found.drop(columns="relevance").merge(qrels[[*key, "relevance"]], on=key)
+        return found
     ends, shares = map(np.array, zip(*DESIGNS[design], strict=True))
     table = qrels[["query_id", "doc_id", "relevance"]].assign(stratum=np.searchsorted(ends, qrels["best"]))
     groups = table.assign(draw=rng.random(len(table))).groupby(["query_id", "stratum"])["draw"]
@@ -102,8 +124,8 @@ def figures(design, repetitions, seed=0, most_runs=None):
             warnings.simplefilter("ignore", ir_graded.CoverageWarning)
             estimates = ir_graded.score_estimates(names, sample, runs)
         mean, se, low, high = estimates.overall.swapaxes(1, 2)
-        zero = evaluated(names, sample.drop(columns="stratum"), runs)
-        by_strata = strata_means(sample, runs)
+        zero = evaluated(names, sample[["query_id", "doc_id", "relevance"]], runs)
+        by_strata = strata_means(sample, runs) if "stratum" in sample else {}
         run_names = [*runs]
         ends = [estimates.difference(run_names[a], run_names[b]) for a, b in pairs]
         true = [truth[a] - truth[b] for a, b in pairs]
@@ -140,10 +162,10 @@ def errors(found, true):
     return (found - true).mean(), ((found - true) ** 2).mean(), kendalltau(found, true).statistic
 
 
-def table(repetitions):
+def table(repetitions, designs=tuple(DESIGNS)):
     """Return the rows of the table."""
     rows = [HEAD]
-    for design in DESIGNS:
+    for design in designs:
         labels, found, _ = figures(design, repetitions)
         for measure, values in zip(MEASURES, found, strict=True):
             cells = [
