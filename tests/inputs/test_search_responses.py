@@ -142,7 +142,7 @@ def test_positions_rank_equal_scores_everywhere():
         found = ir_graded.evaluate(MEASURES, qrels, run)
         assert np.array_equal(found.values, ir_graded.evaluate(MEASURES, qrels, plain).values)
         assert not np.array_equal(found.values, ir_graded.evaluate(MEASURES, qrels, by_id).values)
-        explained = ir_graded.explain("Q", qrels, run, "1").to_frame()
+        explained = pd.DataFrame(ir_graded.explain("Q", qrels, run, "1").columns)
         assert explained[["rank", "doc_id"]].to_numpy().tolist() == [[2, "a"], [3, "c"]]
         compared = ir_graded.compare_rankings("Q", qrels, run, plain, "1")
         assert compared.doc_id == ("b", "a", "c", "d") * 2

@@ -821,7 +821,7 @@
   }
   // The best relevant documents that a list lacks, and how many it lacks.
   function missed(list, run) {
-    const { rel, best, ranks, judged } = D.lists;
+    const [rel, best, ranks, judged] = [D.lists.rel, D.lists.best, D.lists.ranks, D.lists.judged];
     const own = new Set(list.map((entry) => entry.doc));
     const relevant = judged[S.t].reduce((sum, [level, count]) => sum + (level >= rel ? count : 0), 0);
     const number = relevant - list.filter((entry) => entry.level >= rel).length;
