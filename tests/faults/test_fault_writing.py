@@ -259,6 +259,7 @@ def test_only_atomic_files_writes_files():
     }
     texts = {
         "_utils/results.py: self._printed().to_html(**_SHOWN)",
+        "cli/main.py: formatter.write(f'\\n{question}\\n')",
         "evaluation/scores.py: means.head(_MOST_RUNS).to_html(float_format=f'{{:.{DIGITS}f}}'.format)",
     }
     assert texts <= found
