@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from .ranking import by_score
 from .segments import Floats, Ints, Totals, ordinals, starts
 
 #: Treatments of ties: equal items, mean over orders, and corrected for the information lost in ties.
@@ -48,11 +49,11 @@ class RankedLists:
     @classmethod
     def of(cls, topics: int, topic: Ints, score: Floats, document: Ints) -> RankedLists:
         """Rank rows in any order."""
-        order = np.lexsort((-score, topic))
-        topic, score = topic[order], score[order]
+        order, tied = by_score(topic, score)
+        topic = topic[order]
         begin = np.append(starts(topic, topics), topic.size)
         new = np.ones(topic.size, dtype=np.bool_)
-        new[1:] = (topic[1:] != topic[:-1]) | (score[1:] != score[:-1])
+        new[1:] = ~tied
         first = np.flatnonzero(new)
         sizes = np.diff(np.append(first, topic.size))
         top, size = np.repeat([first + 1 - begin[topic[first]], sizes], sizes, axis=1)

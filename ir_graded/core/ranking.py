@@ -130,6 +130,16 @@ def is_flat(score: Floats, groups: Groups) -> bool:
     return not ((number[1:] == number[:-1]) & (first[1:] != first[:-1])).any()
 
 
+def by_score(topic: Ints, score: Floats) -> tuple[Ints, Bools]:
+    """Order rows by topic, and by score descending.
+
+    Returns:
+        The row at each place; for each place but the first, whether the place before has its topic and score.
+    """
+    _, order, tied, _ = _ordered(_key(topic, _codes(_single(score))), score)
+    return np.arange(topic.size) if order is None else order, tied
+
+
 class Ranks(NamedTuple):
     """Ranks of documents, and how their scores compare with those of other rows."""
 
@@ -282,20 +292,10 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
         tied[groups.begin[1:-1] - 1] = False
         return _Ranked(None, tied, hits.row, *groups.spans(hits.topic), rows.score)
     key, wanted = _keys(rows, hits)
-    order = None
-    if (key[1:] < key[:-1]).any():
-        key, order = _sorted(key)
-    tied = key[1:] == key[:-1]
+    key, order, tied, score = _ordered(key, rows.score)
     first_of_topic = hits.topic.astype(np.uint64) << _HALF
     begin = end = np.searchsorted(key, first_of_topic)
-    score = None
-    at = np.flatnonzero(tied) + 1
-    here, before = (at, at - 1) if order is None else (order[at], order[at - 1])
-    # Rows whose key, but not score, is that of the place before.
-    if (places := at[rows.score[here] != rows.score[before]]).size:
-        order = np.arange(key.size) if order is None else order
-        _order_equal_keys(rows.score, order, tied, places)
-        score = rows.score[order]
+    if score is not None:
         end = np.searchsorted(key, first_of_topic + (np.uint64(1) << _HALF))
     if hits.row is None:
         place, stop = np.empty((2, wanted.size), dtype=np.int64)
@@ -311,6 +311,28 @@ def _ranked(rows: Rows, hits: Hits) -> _Ranked:
         position[order] = np.arange(order.size)
         place = position[hits.row]
     return _Ranked(order, tied, place, begin, end, score)
+
+
+def _ordered(key: Keys, score: Floats) -> tuple[Keys, Ints | None, Bools, Floats | None]:
+    """Order rows by key, and by score descending.
+
+    Returns:
+        The key at each place; the row, or None where they were in order; for each place but the first,
+        whether the place before has its key and score; the score, or None where equal keys have equal scores.
+    """
+    order = None
+    if (key[1:] < key[:-1]).any():
+        key, order = _sorted(key)
+    tied = key[1:] == key[:-1]
+    at = np.flatnonzero(tied) + 1
+    here, before = (at, at - 1) if order is None else (order[at], order[at - 1])
+    # Rows whose key, but not score, is that of the place before.
+    places = at[score[here] != score[before]]
+    if not places.size:
+        return key, order, tied, None
+    order = np.arange(key.size) if order is None else order
+    _order_equal_keys(score, order, tied, places)
+    return key, order, tied, score[order]
 
 
 def _order_equal_keys(score: Floats, order: Ints, tied: Bools, places: Ints) -> None:
