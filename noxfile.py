@@ -130,7 +130,7 @@ def speed(session: nox.Session) -> None:
     """Compare the processor time with that of peers: ratios are stable on a busy machine. Needs Java."""
     session.install("-e", ".[spark,test]", *group("spark"))
     session.run("python", "-c", "import grpc, pyspark")  # without them, Spark would be skipped
-    session.run("python", "benchmarks/guard.py")
+    session.run("python", "benchmarks/guard.py", *session.posargs)
 
 
 @nox.session(default=False)

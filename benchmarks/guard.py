@@ -4,11 +4,13 @@
     python benchmarks/guard.py --record     # writes guard.json: on another machine, with other libraries
     python benchmarks/guard.py --slow 1.5   # makes our calls slower, to test this check: all must be missed
     python benchmarks/guard.py --only Spark # the comparisons with this word in their names
+    python benchmarks/guard.py --base main  # measures what misses its limit with this commit, too
 
 Our call and the call of a peer take turns, and each turn gives a ratio of their costs. A pair passes if the
 median ratio is at most 1.3 times that of ``guard.json``. Turns end when those on one side of the limit lead
 by five, so a pair near its limit takes more turns. ``guard.json`` holds the largest of the ratios of three
-machines, since the peers' share differs by up to 1.9 times between processors.
+machines, since the peers' share differs by up to 1.9 times between processors. On yet another machine, a pair
+beyond its limit also passes if its ratio is at most 1.15 times that of the code of an earlier commit.
 
 The cost is processor time, in this process and its children: on a busy machine, the elapsed time of a call
 says little. A call that waits longer or uses fewer threads is therefore not noticed.
@@ -33,7 +35,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -47,8 +49,11 @@ from ir_graded._utils.threads import processors
 from ir_graded.meta.significance import discriminative_power
 from ir_graded.reporting import report
 
+ROOT = Path(__file__).parents[1]
 RECORDED = Path(__file__).with_name("guard.json")
 LIMIT = 1.3
+#: The same, beside an earlier commit on the same machine.
+LIMIT_BESIDE = 1.15
 #: The turns end with such a lead of one side, or after so many.
 LEAD, MOST_TURNS = 5, 35
 #: Of one recorded ratio; each process has its own.
@@ -288,13 +293,36 @@ def measured(only: str, folder: Path) -> Iterator[Pair]:
         yield Pair(SPARK, ours, peer, spark_peer.seconds_of_family)
 
 
+def ratio_of(commit: str, name: str) -> float:
+    """Return the ratio of a pair in a commit on this machine; NaN if the commit does not measure it."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        guard = Path(folder, "benchmarks", "guard.py")
+        found = medians(guard, name, os.environ | {"PYTHONPATH": folder})
+    return found.get(name, math.nan)
+
+
+def as_fast_as(commit: str, name: str, slow: float = 1.0) -> bool:
+    """Return whether the ratio of a pair is about that of a commit, both measured now, and print them."""
+    before, now = ratio_of(commit, name), slow * medians(Path(__file__), name)[name]
+    print(f"{name}: {now:.4g} beside {before:.4g} at {commit}, {now / before:.2f} of it", flush=True)
+    return now <= LIMIT_BESIDE * before
+
+
+def medians(guard: Path, only: str, environment: Mapping[str, str] = os.environ) -> dict[str, float]:
+    """Return the ratio of each pair, measured in a process of its own."""
+    command = [sys.executable, str(guard), "--medians", "--only", only]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    ratios: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return ratios
+
+
 def record(only: str) -> None:
     """Write the median of the ratios of several processes for each pair."""
     found: dict[str, list[float]] = {}
     for _ in range(PROCESSES):
-        command = [sys.executable, __file__, "--medians", "--only", only]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        for name, ratio in json.loads(done.stdout.splitlines()[-1]).items():
+        for name, ratio in medians(Path(__file__), only).items():
             found.setdefault(name, []).append(ratio)
     ratios = json.loads(RECORDED.read_text(encoding="utf-8")) if only else {}
     for name, several in found.items():
@@ -310,6 +338,7 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="write guard.json")
     parser.add_argument("--slow", type=float, default=1.0, help="make our calls so many times as slow")
     parser.add_argument("--only", default="", help="comparisons with this word in their names")
+    parser.add_argument("--base", default="", metavar="COMMIT", help="measure what is missed there, too")
     parser.add_argument("--medians", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.record:
@@ -330,6 +359,8 @@ def main() -> int:
     if not passed:
         parser.error(f"no comparison was measured with --only {options.only!r}")
     missed = [name for name, holds in passed.items() if not holds]
+    if options.base:
+        missed = [name for name in missed if not as_fast_as(options.base, name, options.slow)]
     for name in missed:
         print(f"Slower than allowed: {name}")
     print(f"{len(missed)} of {len(passed)} comparisons missed")

@@ -127,6 +127,16 @@ def test_the_guard_goes_on_where_turns_disagree_and_takes_the_median(guard, pass
     assert f"a pair: {usual:g}, {usual / 2:.2f} of the recorded 2, 13 turns" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("now", "passes"), [(1.1, True), (1.2, False)])
+def test_the_guard_passes_a_ratio_that_an_earlier_commit_has_on_this_machine(guard, monkeypatch, now, passes):
+    found = {guard.__file__: {"a pair": now}}
+    monkeypatch.setattr(guard, "medians", lambda path, *_: found.get(str(path), {"a pair": 1.0}))
+    assert guard.as_fast_as("HEAD", "a pair") is passes
+    assert not guard.as_fast_as("HEAD", "a pair", slow=2.0)
+    monkeypatch.setattr(guard, "ratio_of", lambda *_: float("nan"))  # the commit does not measure it
+    assert not guard.as_fast_as("HEAD", "a pair")
+
+
 def test_the_guard_ends_where_turns_always_disagree(guard):
     assert not pair_of(guard, [3.0, 3.0, *[3.0, 2.0] * 17, 3.0]).passes(2.0)
 
