@@ -79,7 +79,8 @@ def test_supported_combinations_are_those_of_ir_measures(name):
     [
         ("P", {"cutoff": 0}), ("AP", {"cutoff": -1}), ("nDCG", {"cutoff": True}), ("R", {"cutoff": 2**63}),
         ("P", {"rel": 0, "cutoff": 5}), ("AP", {"rel": -1}), ("RR", {"rel": True}), ("Bpref", {"rel": 0}),
-        ("AP", {"rel": 1.5}), ("P", {"cutoff": 2.5}), ("P", {}), ("P", {"cutoff": "5"}), ("AP", {"k": 3}),
+        ("AP", {"rel": "1.5"}), ("AP", {"rel": float("nan")}), ("AP", {"k": 3}),
+        ("P", {"cutoff": 2.5}), ("P", {}), ("P", {"cutoff": "5"}),
         ("nDCG", {"gains": {1: 0.5}}), ("nDCG", {"gains": {"1": 5}}), ("nDCG", {"gains": {1: True}}),
         ("nDCG", {"gains": 3}), ("nDCG", {"dcg": "ln"}), ("nDCG", {"gains": {1: 2**53}}),
         ("NumRel", {"rel": 2}), ("NumRet", {"rel": 0}), ("ERR", {}), ("ERR", {"cutoff": 0}),
