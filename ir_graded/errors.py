@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -104,6 +104,12 @@ def short_repr(value: object) -> str:
         # Python cannot print an int with thousands of digits, nor a container with one.
         return f"<{type(value).__name__} of too many digits>"
     return cut(text)
+
+
+def check_choice(name: str, value: object, choices: Collection[object]) -> None:
+    """Raise ParameterError unless a value of an option is one of its choices, and of the type of that one."""
+    if not any(isinstance(value, type(one)) and value == one for one in choices):
+        raise ParameterError(f"{name}={short_repr(value)} must be one of {', '.join(map(repr, choices))}")
 
 
 def shortened(text: str, limit: int = 80) -> str:

@@ -1,6 +1,7 @@
 """Helpers of several test folders: tables in many forms, the command line, error messages."""
 
 import csv
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import ir_graded
 from ir_graded import GradedError, InputError
 from ir_graded.cli import main
+from ir_graded.errors import CoverageWarning
 
 #: Name of the column with the level of a judgment or the score of a retrieved document.
 VALUE = {"qrels": "relevance", "run": "score"}
@@ -34,6 +36,13 @@ def columns(kind, rows):
     """Dict of columns."""
     spans = bool(rows) and len(rows[0]) > len(names(kind))
     return {name: [row[at] for row in rows] for at, name in enumerate(names(kind, spans=spans))}
+
+
+def quietly(call, *arguments, about=CoverageWarning, **options):
+    """Return the result of a call that may warn of what it leaves out."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", about)
+        return call(*arguments, **options)
 
 
 def dicts(rows):

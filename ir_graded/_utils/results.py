@@ -73,7 +73,11 @@ class Result:
 
     def _title(self) -> str:
         """Return the attributes that are single values, which no column shows."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+        values = (
+            (field.name, getattr(self, field.name))
+            for field in fields(self)  # type: ignore[arg-type]
+            if field.repr
+        )
         single = [
             f"{name}={f'{value:.6g}' if isinstance(value, float) else repr(value)}"
             for name, value in values

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from types import SimpleNamespace
 from typing import Any
 
@@ -121,17 +121,17 @@ def fitted(table: TextTable, digits: int, width: float) -> str:
         places = [*range(labels), *shown]
         return _simple([[row[at] for at in places] for row in (head, *rows)], labels, padding)
 
-    def is_narrow(text: str) -> bool:
-        return max(map(len, text.split("\n"))) <= width
-
     for padding in (_PADDING, 0):
-        if is_narrow(whole := part(columns, padding)):
+        whole = part(columns, padding)
+        rule = whole.split("\n", 2)[1]  # as long as the longest line
+        if len(rule) <= width:
             return whole
+    widths = [*map(len, rule.split(_GAP))]
     alike = [at for at in columns[1:] if len(rows) > 1 and len({row[at] for row in rows}) == 1]
     left, parts = [at for at in columns if at not in alike], []
     while left:
-        sizes = range(len(left), 1, -1)
-        size = next((size for size in sizes if is_narrow(part(left[:size]))), 1)
+        ends = accumulate(widths[at] + len(_GAP) for at in left)
+        size = max(1, sum(sum(widths[:labels]) + len(_GAP) * (labels - 1) + end <= width for end in ends))
         parts.append(part(left[:size]))
         left = left[size:]
     if alike:
@@ -172,7 +172,8 @@ def _in_style(cells: list[list[str]], labels: int, style: str) -> str:
     return str(tabulate(rows, head, tablefmt=style, disable_numparse=True, colalign=align))
 
 
-#: Blanks by which tabulate makes a column wider than its name.
+#: What is between columns of tabulate, and blanks by which it makes a column wider than its name.
+_GAP = "  "
 _PADDING = 2
 
 
@@ -183,7 +184,7 @@ def in_columns(head: list[str], rows: list[list[str]], labels: int, padding: int
     for row in rows:
         widths = [max(width, len(text)) for width, text in zip(widths, row, strict=True)]
     lines = [
-        "  ".join(
+        _GAP.join(
             text.ljust(width) if at < labels else text.rjust(width)
             for at, (text, width) in enumerate(zip(row, widths, strict=True))
         )

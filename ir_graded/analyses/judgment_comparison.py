@@ -19,6 +19,7 @@ from ir_graded.errors import (
     InputError,
     NoSharedTopicsError,
     ParameterError,
+    check_choice,
     format_ids,
     short_repr,
     warn_caller,
@@ -34,7 +35,7 @@ from ir_graded.measures.base import safe_divide
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.agreement import MEASUREMENTS, Agreement, agreement, with_intervals
 from ir_graded.meta.matrix import as_finite, matrices_by_measure, number_of
-from ir_graded.meta.options import Seed, check_choice, generator, statistic
+from ir_graded.meta.options import Seed, generator, statistic
 from ir_graded.meta.paired_tests import TESTS_OF_PAIRS as TESTS
 from ir_graded.meta.significance import Conclusions, conclude
 

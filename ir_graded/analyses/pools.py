@@ -18,7 +18,7 @@ from ir_graded.evaluation.coverage import LOWEST_JUDGED
 from ir_graded.evaluation.evaluate import Request
 from ir_graded.io.sources import Source, named_runs
 from ir_graded.matching.match import prepare_qrels, rows_by_name
-from ir_graded.meta.options import OPTIONS, Number, Seed, generator, statistic
+from ir_graded.meta.options import DEEPEST, Number, Seed, generator, statistic
 from ir_graded.meta.topics import weights_of
 
 if TYPE_CHECKING:
@@ -180,14 +180,14 @@ def _strata(depth: int | None, judged: Any, strata: Any, limit: int | None) -> d
     if sum(one is not None for one in (depth, strata, limit)) != 1:
         raise ParameterError("give one of depth, for example depth=100, strata and limit, and no other")
     if strata is None:
-        return {int(depth or OPTIONS["depth"].high): 1.0}  # type: ignore[union-attr]
+        return {int(depth or DEEPEST): 1.0}
     if judged is not None:
         raise ParameterError(
             "judged and strata exclude each other: a sample of what is left of a pool has no known inclusion "
             "probabilities in the whole pool"
         )
     share = Number("", 0, 1, low_open=True).holds
-    rank = partial(Number.holds, Number("", 1, OPTIONS["depth"].high, whole=True))  # type: ignore[union-attr]
+    rank = partial(Number.holds, Number("", 1, DEEPEST, whole=True))
     if (
         not isinstance(strata, Mapping)
         or not strata

@@ -345,14 +345,7 @@ _TESTED = options.stacked(
 @_FAIL_IF
 @_TESTED
 @options.scored
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(list(_OUTPUTS)),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
+@options.output(_OUTPUTS)
 @options.places
 @options.wide
 @options.quiet
@@ -439,14 +432,7 @@ def _check_alone(  # one parameter an option
 @click.option("--baseline", metavar="RUN", help="Test the other runs against this one, as in `compare`.")
 @_FAIL_IF
 @_TESTED
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice([*FORMATS, "junit", "json"]),
-    default="table",
-    show_default=True,
-    help="Output format; junit and json with --baseline.",
-)
+@options.output([*FORMATS, "junit", "json"], "Output format; junit and json with --baseline.")
 @options.places
 @options.wide
 @options.quiet

@@ -271,33 +271,24 @@ places = click.option(
     show_default=True,
     help="Decimal places; -1 for all digits.",
 )
-wide = click.option(
-    "--wide",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_widen,
-    help="With -o table: do not fit tables into the width of the terminal.",
+_at_once = partial(click.option, is_flag=True, expose_value=False, is_eager=True)
+wide = _at_once(
+    "--wide", callback=_widen, help="With -o table: do not fit tables into the width of the terminal."
 )
-quiet = click.option(
-    "--quiet",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_silence,
-    help="Do not print warnings, such as those on topics that runs lack.",
+quiet = _at_once(
+    "--quiet", callback=_silence, help="Do not print warnings, such as those on topics that runs lack."
 )
-_output = click.option(
-    "-o",
-    "--output",
-    type=click.Choice(list(FORMATS)),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
+
+
+def output(formats: Iterable[str], text: str = "Output format.") -> Callable[[Any], Any]:
+    """Return the option of the format of what a command prints, by default a table."""
+    choice = click.Choice([*formats])
+    return click.option("-o", "--output", type=choice, default="table", show_default=True, help=text)
+
+
 #: Options of all commands that print tables, and of those with tables of few columns.
-table = stacked(_output, places, wide, quiet)
-narrow_table = stacked(_output, places, quiet)
+table = stacked(output(FORMATS), places, wide, quiet)
+narrow_table = stacked(output(FORMATS), places, quiet)
 
 
 def runs_as_typed() -> list[str]:

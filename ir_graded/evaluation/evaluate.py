@@ -13,10 +13,17 @@ from ir_measures.measures import Measure
 
 from ir_graded._utils.threads import Result, progress_bar, shows_progress
 from ir_graded.core.facets import INTENT, POSITION, SPAN, Facet
-from ir_graded.errors import InputError, NoSharedTopicsError, ParameterError, short_repr, warn_caller
+from ir_graded.errors import (
+    InputError,
+    NoSharedTopicsError,
+    ParameterError,
+    check_choice,
+    short_repr,
+    warn_caller,
+)
 from ir_graded.io.experiments import search, topics_frame
 from ir_graded.io.paths import collections_in, runs_of_collection
-from ir_graded.io.sources import DUPLICATES, Source, check_choice, named_runs, opened, passage_table
+from ir_graded.io.sources import DUPLICATES, Source, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, naming_run, prepare_qrels
 from ir_graded.measures.classic import check_computable

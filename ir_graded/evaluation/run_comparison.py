@@ -20,6 +20,7 @@ from ir_graded.measures.classic import scorer_of
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.differences import Differences, differences, with_equal_rankings
 from ir_graded.meta.matrix import DECIMALS
+from ir_graded.meta.options import DEEPEST
 from ir_graded.meta.topics import ALL_TOPICS, topics_by_slice
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
@@ -154,22 +155,27 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
     of_others = np.delete(judged, at, axis=2)
     of_baseline = np.broadcast_to(judged[:, :, [at]], of_others.shape)
     found = replace(found, judged=of_others.reshape(-1), baseline_judged=of_baseline.reshape(-1))
-    found = with_equal_rankings(found, _equal_rankings(found, request, read, parts))
+    found = with_equal_rankings(found, _equal_rankings(found, name, request, read, parts))
     return replace(found, notes=(*found.notes, *_notes_on_judged(found, read, depths.tolist())))
 
 
 def _equal_rankings(
-    found: Differences, request: Request, measures: list[Measure], parts: Mapping[str, Ints]
+    found: Differences, baseline: str, request: Request, measures: list[Measure], parts: Mapping[str, Ints]
 ) -> Bools:
     """Return in which comparisons with an unseen loss the run ranks the documents of the baseline."""
-    from ir_graded.matching.tables import unequal_topics
+    from ir_graded.matching.tables import first_differences, ranked_documents
 
-    cutoff = {str(measure): measure.params.get("cutoff") or np.inf for measure in measures}
+    cutoff = {str(measure): measure.params.get("cutoff") or DEEPEST for measure in measures}
     equal = np.isnan(found.unseen)
-    for at in np.flatnonzero(~equal).tolist():
-        one, other = (request.runs[str(name)].table() for name in (found.run[at], found.baseline[at]))
-        unequal = unequal_topics(request.judgments, one, other, cutoff[found.measure[at]])
-        equal[at] = not np.isin(parts[found.slice[at]], unequal).any()
+    undecided = np.flatnonzero(~equal).tolist()
+    if not undecided:
+        return equal
+    of_baseline, first = ranked_documents(request.judgments, request.runs[baseline].table()), {}
+    for run in dict.fromkeys(found.run[at] for at in undecided):
+        of_run = ranked_documents(request.judgments, request.runs[str(run)].table())
+        first[run] = first_differences(request.judgments, of_run, of_baseline)
+    for at in undecided:
+        equal[at] = (first[found.run[at]][parts[found.slice[at]]] > cutoff[found.measure[at]]).all()
     return equal
 
 

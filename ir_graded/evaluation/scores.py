@@ -23,6 +23,7 @@ from ir_graded.errors import (
     InputError,
     ParameterError,
     UnknownMeasureError,
+    check_choice,
     format_ids,
     printable,
     short_repr,
@@ -730,7 +731,6 @@ class Scores:
               year = {2004}
             }
         """
-        from ir_graded.meta.options import check_choice
         from ir_graded.meta.paired_tests import CORRECTIONS, TESTS
 
         if test is None:
@@ -872,9 +872,7 @@ def _joined(scores: Scores, other: Scores) -> Scores:
         raise InputError(f"the ranges of {name} differ: give the same ones to Scores.from_frame")
     if not (same_measures or same_runs):
         differ_in_ties = {*map(_expected, scores.measures)} == {*map(_expected, other.measures)}
-        advice = (
-            ", evaluated with the same ties, as in evaluate(..., ties='expected')" if differ_in_ties else ""
-        )
+        advice = ", evaluated with the same ties, as in evaluate(..., ties='expected')"
         raise InputError(
             f"runs {format_ids(scores.runs)} have scores by {', '.join(scores.names)}, and runs "
             f"{format_ids(other.runs)} by {', '.join(other.names)}: give equal runs or equal "

@@ -81,7 +81,7 @@ class Table:
         )
         notes = [re.sub(r"(?<=[^.!?}])\Z", ".", caption)]  # other sentences follow
         origin = scores._origin  # noqa: SLF001  # the signature would compute hashes
-        if origin is not None and origin.options.get("without_relevant", "zero") != "zero":
+        if origin is not None and "without_relevant" in origin.options:
             notes.append("Topics without a relevant document are left out.")
         notes += [*([] if self.weights is None else ["Topics are weighted."]), "Best values in bold."]
         signs: _Signs = {(run, name): [] for name in scores.names for run in runs}

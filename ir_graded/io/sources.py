@@ -21,6 +21,7 @@ from ir_graded.errors import (
     InputError,
     ParameterError,
     SampledJudgmentsWarning,
+    check_choice,
     short_repr,
     warn_caller,
 )
@@ -182,12 +183,6 @@ class Source:
         """Raise the error of a path or a dataset id that does not exist."""
         if self.path is not None and not self.exists:
             dataset_named(self.path)
-
-
-def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
-    """Raise ParameterError for a value of an option that is not among its choices."""
-    if not any(isinstance(value, type(one)) and value == one for one in choices):
-        raise ParameterError(f"{name}={short_repr(value)} must be one of {', '.join(map(repr, choices))}")
 
 
 def opened(kind: str, source: Any, options: Options = Options()) -> Source:  # noqa: B008  # a tuple

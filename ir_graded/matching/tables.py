@@ -151,15 +151,19 @@ def rank_rows(judgments: Judgments, table: Table, *, apart: bool = False) -> tup
     return topic, table.doc_id, ranks.rank
 
 
-def unequal_topics(judgments: Judgments, one: Table, other: Table, depth: float) -> Ints:
-    """Return the topics of the qrels in which two runs have another document at a rank down to a depth."""
-    ranked = []
-    for table in (one, other):
-        topic, doc_id, rank = rank_rows(judgments, table)
-        rows = pl.DataFrame({"topic": topic, "rank": rank, "doc_id": doc_id.cast(pl.String)})
-        ranked.append(rows.filter(pl.col("rank") <= depth))
-    alone = pl.concat(ranked).group_by("topic", "rank", "doc_id").len().filter(pl.col("len") == 1)
-    return alone["topic"].unique().to_numpy()
+def ranked_documents(judgments: Judgments, table: Table) -> pl.DataFrame:
+    """Return the topic, rank and document of each row of a run, for topics of the qrels."""
+    topic, doc_id, rank = rank_rows(judgments, table)
+    return pl.DataFrame({"topic": topic, "rank": rank, "doc_id": doc_id.cast(pl.String)})
+
+
+def first_differences(judgments: Judgments, one: pl.DataFrame, other: pl.DataFrame) -> Floats:
+    """Return the first rank of each topic at which two rankings differ, inf if they are equal."""
+    alone = pl.concat([one, other]).group_by("topic", "rank", "doc_id").len().filter(pl.col("len") == 1)
+    first = alone.group_by("topic").agg(pl.col("rank").min())
+    found = np.full(len(judgments.names), np.inf)
+    found[first["topic"].to_numpy()] = first["rank"].to_numpy()
+    return found
 
 
 @light_dataclass(frozen=True, eq=False)

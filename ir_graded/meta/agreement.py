@@ -11,10 +11,10 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats, Ints
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import InputError, ParameterError, check_choice
 
 from .matrix import FEWEST, as_cells, as_finite, check_unique, number_of
-from .options import Seed, check_choice, generator, statistic
+from .options import Seed, generator, statistic
 from .replicates import topic_counts
 
 if TYPE_CHECKING:

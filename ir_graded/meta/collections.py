@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,7 @@ from ir_graded.core.segments import Bools, Floats, Ints
 from ir_graded.errors import CoverageWarning, GradedError, InputError, format_ids, short_repr
 
 from .differences import check_possible
-from .matrix import DECIMALS, FEWEST, ScoreMatrix, matrices_by_measure, number_of
+from .matrix import DECIMALS, FEWEST, ScoreMatrix, directions_of, matrices_by_measure, number_of
 from .max_t import Comparisons, Replicates, Tail, count, mean_and_error, studentised, sums_with_signs
 from .options import Seed, generator, statistic
 from .paired_tests import holm
@@ -465,12 +465,13 @@ class History(Result):
         low_first: lower end of Student's interval of this difference alone.
         high_first: upper end of that interval.
         p_first: corrected p-value of this difference.
-        best: release before this one with the highest mean of the part.
+        best: release before this one with the best mean of the part.
         change_best: difference from that release.
         low_best: lower end of Student's interval of this difference alone.
         high_best: upper end of that interval.
         p_best: corrected p-value of this difference.
         part: number of the part of the history, from 1; only releases of one part are comparable.
+        direction: 1 where higher scores are better, else -1.
         alpha: the intervals have the confidence 1 - alpha.
         notes: sentences on what differs between releases.
     """
@@ -491,6 +492,7 @@ class History(Result):
     high_best: Floats
     p_best: Floats
     part: Ints
+    direction: Floats = field(repr=False)
     alpha: float
     notes: tuple[str, ...] = ()
 
@@ -502,10 +504,10 @@ class History(Result):
 
     @property
     def worse(self) -> Bools:
-        """Whether a mean is significantly below that of the first release or of the best one before."""
+        """Whether a mean is significantly worse than that of the first release or of the best one before."""
         return np.asarray(
-            ((self.p_first < self.alpha) & (self.change_first < 0))
-            | ((self.p_best < self.alpha) & (self.change_best < 0))
+            ((self.p_first < self.alpha) & (self.direction * self.change_first < 0))
+            | ((self.p_best < self.alpha) & (self.direction * self.change_best < 0))
         )
 
     def plot(self, measure: Any = None, ax: Axes | None = None) -> Figure:
@@ -529,8 +531,8 @@ def history(
     in their signatures. A run is followed by its name; if each release has one run, by its only run.
 
     Small losses add up, and a test against the previous release misses them. Each release is therefore tested
-    against the first one of its part, and against the one with the highest mean so far. The p-values are
-    those of Student's paired t test, two-sided. Holm's correction is over all pairs of comparable releases
+    against the first one of its part, and against the one with the best mean so far. The p-values are those
+    of Student's paired t test, two-sided. Holm's correction is over all pairs of comparable releases
     and all runs of a measure, because each of them may become the best one. So the p-values of a release
     rise when later ones are added.
 
@@ -542,8 +544,8 @@ def history(
         clusters: the cluster of each topic of all releases, as in ``differences``.
 
     Raises:
-        InputError: there are fewer than two releases, a score is not finite, or a topic has no weight, a
-            wrong one or no cluster.
+        InputError: there are fewer than two releases, a score is not finite, a topic has no weight, a wrong
+            one or no cluster, or lower scores of a measure are better in only some releases.
         ParameterError: ``alpha`` is out of its range, or all measures are geometric means.
 
     Warns:
@@ -583,15 +585,34 @@ def history(
         notes += [f"{pair}: {'; '.join(others)}"] if others else []
     for note in notes:
         warnings.warn(note, CoverageWarning, stacklevel=3)
-    rows = _followed(releases, parts, alone, alpha)
+    direction = _directions(releases)
+    rows = _followed(releases, parts, alone, alpha, direction)
     columns: dict[str, Any] = {name: tuple(row[name] for row in rows) for name in History.COLUMNS}
     of_text = ("release", "measure", "run", "best")
     columns |= {name: np.array(values) for name, values in columns.items() if name not in of_text}
-    return History(**columns, alpha=float(alpha), notes=tuple(notes))
+    signs = np.array([direction[measure] for measure in columns["measure"]])
+    return History(**columns, direction=signs, alpha=float(alpha), notes=tuple(notes))
+
+
+def _directions(releases: Sequence[_Release]) -> dict[str, float]:
+    """Return the direction of each measure. Raises InputError if it differs between releases."""
+    found: dict[str, float] = {}
+    for release in releases:
+        for measure, direction in release.direction.items():
+            if found.setdefault(measure, direction) != direction:
+                raise InputError(
+                    f"release {release.name!r}: {'lower' if direction < 0 else 'higher'} scores of {measure} "
+                    "are better, unlike in an earlier release; give the same lower_is_better to each"
+                )
+    return found
 
 
 def _followed(
-    releases: Sequence[_Release], parts: Sequence[int], alone: bool, alpha: float
+    releases: Sequence[_Release],
+    parts: Sequence[int],
+    alone: bool,
+    alpha: float,
+    direction: Mapping[str, float],
 ) -> list[dict[str, Any]]:
     """Return the columns of each release, measure and run, in their order.
 
@@ -600,6 +621,7 @@ def _followed(
         parts: the part of each.
         alone: whether each release has one run, whose name does not matter.
         alpha: significance level.
+        direction: that of each measure.
     """
     special = extra("scipy.special")
     rows: list[dict[str, Any]] = []
@@ -617,7 +639,7 @@ def _followed(
             if before := runs[part, measure, alone or run]:
                 z = (scores - np.stack([old for _, _, old in before])).round(DECIMALS)
                 # The earliest of equally good ones.
-                best = int(np.argmax([old["mean"] for _, old, _ in before]))
+                best = int(np.argmax([direction[measure] * old["mean"] for _, old, _ in before]))
                 row["best"] = before[best][1]["release"]
                 means, se, effective = mean_and_error(*sample.units(z)[1:])
                 width = -special.stdtrit(effective - 1, alpha / 2) * se
@@ -643,6 +665,7 @@ class _Release:
 
     name: str
     matrices: Mapping[str, ScoreMatrix]
+    direction: Mapping[str, float]
     signature: Any
     sample: Sample
 
@@ -658,7 +681,8 @@ class _Release:
                 for measure, matrix in matrices.items()
             }
             sample = Sample.of(topics, weights, clusters=clusters)
-            return cls(name, in_order, getattr(scores, "signature", None), sample)
+            direction = dict(zip(in_order, directions_of(scores, in_order).tolist(), strict=True))
+            return cls(name, in_order, direction, getattr(scores, "signature", None), sample)
         except GradedError as error:
             raise type(error)(f"release {name!r}: {error}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -124,7 +124,7 @@ class Differences(Result):
     topics: Ints
     judged: Floats
     baseline_judged: Floats
-    effective_topics: Floats
+    effective_topics: Floats = field(repr=False)
     measure: tuple[str, ...]
     run: tuple[Hashable, ...]
     baseline: tuple[Hashable, ...]
@@ -150,7 +150,7 @@ class Differences(Result):
     untestable: tuple[str, ...]
     minimum: Floats
     unseen: Floats
-    direction: Floats
+    direction: Floats = field(repr=False)
     notes: tuple[str, ...] = ()
 
     COLUMNS: ClassVar = (

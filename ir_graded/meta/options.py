@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from ir_graded.core.struct import light_dataclass
-from ir_graded.errors import ParameterError, short_repr, valid_text
+from ir_graded.errors import ParameterError, check_choice, short_repr, valid_text
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -22,6 +22,8 @@ Seed: TypeAlias = "int | np.random.Generator"
 MOST_TOPICS = 10**7
 #: Largest score, and therefore largest difference: sums, products and roundings of scores do not overflow.
 LARGEST = 1e130
+#: Largest rank.
+DEEPEST = 2**63 - 1
 
 
 @light_dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ _SEVERAL = Number("a whole number >= 2", 2, whole=True)
 OPTIONS: dict[str, Number | _Rule] = {
     "alpha": _SHARE,
     "confidence": _SHARE,
-    "depth": Number("None or a whole number >= 1 and < 2**63", 1, 2**63 - 1, whole=True, none=True),
+    "depth": Number("None or a whole number >= 1 and < 2**63", 1, DEEPEST, whole=True, none=True),
     "difference": Number(f"a finite number > 0, up to {LARGEST:g}", 0, LARGEST, low_open=True),
     "fuzziness": Number("a number >= 0 and < 1", 0, 1, high_open=True),
     "limit": Number("None or a whole number >= 1", 1, whole=True, none=True),
@@ -110,12 +112,6 @@ def check_options(**options: Any) -> None:
     for name, value in options.items():
         if not OPTIONS[name].holds(value):
             raise ParameterError(f"{name}={short_repr(value)} must be {OPTIONS[name].expected}")
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Raise ParameterError unless an option is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}")
 
 
 def statistic(

@@ -205,7 +205,7 @@ def _note_on_winner(found: Ranks) -> tuple[str, ...]:
         return ()
     return (
         f"{tied} of {len(found.run)} runs are tied for first. The mean of {short_repr(found.run[0])} is the "
-        "highest of them, so it is probably lower on other topics.",
+        "best of them, so it is probably worse on other topics.",
     )
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from ir_graded._utils.later import extra
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Floats
-from ir_graded.errors import InputError, ParameterError
+from ir_graded.errors import InputError, ParameterError, check_choice
 
 from .matrix import FEWEST, ScoreMatrix, pairs_of
-from .options import MOST_TOPICS, check_choice, check_options, statistic
+from .options import MOST_TOPICS, check_options, statistic
 from .topics import Sample
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ class TopicSetSize(Result):
     approximation: float
     present: int | None
     design: Design
-    design_effect: float = 1.0
+    design_effect: float = field(default=1.0, repr=False)
 
     COLUMNS: ClassVar = (
         *("n_topics", "difference", "value", "value_below"),

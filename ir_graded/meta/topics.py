@@ -55,13 +55,15 @@ class Sample:
         parts: numbers of the kept topics of all topics and of each slice.
         cluster: number of the cluster of each kept topic; None without clusters.
         notes: sentences on what limits conclusions from these topics.
+        too_few: the one among them on parts where very few units have most of the weight, or ''.
     """
 
     kept: Bools
     weights: Floats
     parts: dict[str, Ints]
     cluster: Ints | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    too_few: str = ""
 
     @classmethod
     def of(
@@ -83,15 +85,16 @@ class Sample:
                 if np.ptp(cluster[part]) == 0:
                     where = "all topics" if name == ALL_TOPICS else f"the topics of slice {name!r}"
                     raise InputError(f"clusters: {where} are in one cluster; a test needs 2")
-        found = cls(kept, of_topic[kept], parts, cluster, ())
-        return replace(found, notes=(*_notes_on_clusters(topics, found), *_notes_on_weights(found, weights)))
+        found = cls(kept, of_topic[kept], parts, cluster)
+        few, some = _notes_on_weights(found, weights)
+        notes = (*_notes_on_clusters(topics, found), few, some)
+        return replace(found, notes=tuple(filter(None, notes)), too_few=few)
 
     def warn(self) -> None:
         """Warn if few units have most of the weight."""
-        for note in self.notes:
-            if f", below {_FEW_EFFECTIVE}," in note:
-                text = f"{note[0].lower()}{note[1:]}".rstrip(".")
-                warnings.warn(text, CoverageWarning, stacklevel=4)
+        if self.too_few:
+            text = f"{self.too_few[0].lower()}{self.too_few[1:]}".rstrip(".")
+            warnings.warn(text, CoverageWarning, stacklevel=4)
 
     @property
     def size(self) -> int:
@@ -226,8 +229,8 @@ def _notes_on_clusters(topics: Sequence[Hashable], sample: Sample) -> Iterator[s
         )
 
 
-def _notes_on_weights(sample: Sample, weights: Any) -> Iterator[str]:
-    """Yield sentences where few units have most of the weight, the one on very few first."""
+def _notes_on_weights(sample: Sample, weights: Any) -> tuple[str, str]:
+    """Return sentences on parts where very few, and where few, units have most of the weight, or ''."""
     kind = "Clusters" if weights is None else "Weights"
     effective = {name: sample.effective(name) for name in sample.parts}
     unequal = {name for name in sample.parts if np.ptp(sample.units(sample.weights, name)[2])}
@@ -240,10 +243,11 @@ def _notes_on_weights(sample: Sample, weights: Any) -> Iterator[str]:
         ]
         return f"{kind}: the effective number of {sample.unit}s is {', '.join(found)}" if found else ""
 
-    if few := listed(0, _FEW_EFFECTIVE, unequal if weights is None else sample.parts):
-        yield (
-            f"{few}, below {_FEW_EFFECTIVE}, because few {sample.unit}s have most of the weight; intervals, "
-            "tests and verdicts are unreliable."
-        )
-    if weights is not None and (some := listed(_FEW_EFFECTIVE, _SOME_EFFECTIVE, unequal)):
-        yield f"{some}; where weights are related to the differences, tests find too many."
+    few = listed(0, _FEW_EFFECTIVE, unequal if weights is None else sample.parts)
+    some = "" if weights is None else listed(_FEW_EFFECTIVE, _SOME_EFFECTIVE, unequal)
+    return (
+        few
+        and f"{few}, below {_FEW_EFFECTIVE}, because few {sample.unit}s have most of the weight; intervals, "
+        "tests and verdicts are unreliable.",
+        some and f"{some}; where weights are related to the differences, tests find too many.",
+    )

@@ -12,11 +12,10 @@ import numpy as np
 
 from ir_graded._utils.results import Result
 from ir_graded.core.segments import Ints
-from ir_graded.errors import CoverageWarning, InputError, format_ids, short_repr, shortened
+from ir_graded.errors import CoverageWarning, InputError, check_choice, format_ids, short_repr, shortened
 from ir_graded.io.assignments import parts_of
 from ir_graded.io.table import as_floats, as_strings
 from ir_graded.io.values import check_values
-from ir_graded.meta.options import check_choice
 
 from .chunks import text_of
 from .findings import Texts

@@ -14,14 +14,13 @@ import numpy as np
 
 from ir_graded._utils.later import extra
 from ir_graded.core.segments import Ints
-from ir_graded.errors import FileFormatError, InputError, shortened
+from ir_graded.errors import FileFormatError, InputError, check_choice, shortened
 from ir_graded.io.lengths import read_lengths, rows_beyond
 from ir_graded.io.sources import passage_table
 from ir_graded.io.table import Table
 from ir_graded.matching.articles import Articles, articles_of, order_rows
 from ir_graded.matching.match import prepare_qrels
 from ir_graded.matching.tables import groups_of
-from ir_graded.meta.options import check_choice
 
 if TYPE_CHECKING:
     import pandas as pd

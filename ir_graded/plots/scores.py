@@ -89,6 +89,15 @@ def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: A
     return style.figure_of(axes)
 
 
+def _chosen(column: str, wanted: Any, known: Sequence[Any]) -> Any:
+    """Return what is wanted, by default the first. Raises InputError if it is not known."""
+    if wanted is None:
+        return known[0]
+    if wanted not in known:
+        raise InputError(f"{column}={short_repr(wanted)} must be one of {', '.join(map(repr, known))}")
+    return wanted
+
+
 def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None = None) -> Figure:
     """Plot means of runs with confidence intervals, best first; at most the best 50 runs.
 
@@ -100,9 +109,7 @@ def leaderboard(intervals: MeanIntervals, measure: Any = None, ax: Axes | None =
     Raises:
         InputError: the measure is not among those of ``intervals``.
     """
-    name = intervals.measures[0] if measure is None else str(measure)
-    if name not in intervals.measures:
-        raise InputError(f"there are no intervals of {name}, only of {', '.join(intervals.measures)}")
+    name = _chosen("measure", measure and str(measure), intervals.measures)
     at = intervals.measures.index(name)
     order = intervals.best_first(at)[:_MAX_RUNS]
     mean, low, high = (ends[at, order] for ends in (intervals.mean, intervals.low, intervals.high))
@@ -185,10 +192,7 @@ def verdicts(found: Any, measure: Any, part: str, ax: Axes | None = None) -> Fig
     """
     rows = found.to_frame()
     for column, wanted in (("measure", measure), ("slice", part)):
-        known = rows[column].unique().tolist()
-        chosen = known[0] if wanted is None else str(wanted)
-        if chosen not in known:
-            raise InputError(f"there is no {column} {chosen!r}, only {', '.join(known)}")
+        chosen = _chosen(column, wanted and str(wanted), rows[column].unique().tolist())
         rows = rows[rows[column] == chosen]
     largest = rows["difference"].abs().sort_values(ascending=False, kind="stable").index[:_MAX_RUNS]
     shown = rows.loc[largest].sort_values("difference", ascending=False, kind="stable")
@@ -250,10 +254,7 @@ def forest(found: Any, measure: Any = None, run: Any = None, ax: Axes | None = N
     """
     rows, summary = found.table, found.summary
     for column, wanted in (("measure", measure and str(measure)), ("run", run)):
-        known = rows[column].unique().tolist()
-        chosen = known[0] if wanted is None else wanted
-        if chosen not in known:
-            raise InputError(f"there is no {column} {chosen!r}, only {', '.join(map(str, known))}")
+        chosen = _chosen(column, wanted, rows[column].unique().tolist())
         rows, summary = (table[table[column] == chosen] for table in (rows, summary))
     ends = (rows[name].to_numpy() for name in (found.effect, "low", "high"))
     with _intervals(ax, rows["collection"].tolist(), *ends) as axes:
@@ -282,15 +283,13 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     Raises:
         InputError: the measure is not among those of the result.
     """
-    rows = found.to_frame().assign(worse=found.worse)
-    wanted = rows["measure"].iloc[0] if measure is None else str(measure)
-    if wanted not in {*rows["measure"]}:
-        raise InputError(f"there are no means by {wanted}, only by {', '.join(rows['measure'].unique())}")
+    rows = found.to_frame().assign(worse=found.worse, better=found.direction * found.mean)
+    wanted = _chosen("measure", measure and str(measure), rows["measure"].unique().tolist())
     releases, rows = [*dict.fromkeys(rows["release"])], rows[rows["measure"] == wanted]
     if not rows["release"].duplicated().any():
         rows = rows.assign(run="mean")
     last = rows[rows["release"] == rows["release"].iloc[-1]].sort_values(
-        "mean", ascending=False, kind="stable"
+        "better", ascending=False, kind="stable"
     )
     runs = [*dict.fromkeys([*last["run"], *rows["run"]])]
     labels = _names(runs[:_MAX_LINES])

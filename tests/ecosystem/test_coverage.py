@@ -2,8 +2,9 @@
 
 import copy
 import pickle
-import warnings
+from functools import partial
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -36,10 +37,7 @@ def message_of(*arguments, **options):
     return str(caught[0].message)
 
 
-def quietly(*arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return evaluate(*arguments, **options)
+quietly = partial(helpers.quietly, evaluate)
 
 
 # ---------------------------------------------------------------------------------- the warning

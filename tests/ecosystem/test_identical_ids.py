@@ -5,12 +5,11 @@ BEIR (``EvaluateRetrieval.evaluate``) and MTEB remove them from the results only
 
 import json
 import math
-import warnings
 from html import unescape
 
 import helpers
 import pytest
-from helpers import dicts, trec_lines
+from helpers import dicts, quietly, trec_lines
 
 import ir_graded
 from ecosystem import forms
@@ -27,13 +26,6 @@ ROWS = [
 ]  # fmt: skip
 OTHERS = [row for row in ROWS if row[0] != row[1]]
 FORMS = {name: form for name, form in forms.ALL.items() if "run" in form.kinds}
-
-
-def quietly(call, *arguments, **options):
-    """Return the result of a call that may warn of topics without documents."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return call(*arguments, **options)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -160,16 +152,6 @@ def test_commands_take_the_flag(tmp_path, capsys, monkeypatch):
     assert len({line.partition(",")[2] for line in found.splitlines()[1:]}) == 1
     refused = helpers.run_command(capsys, *call, "--ignore-identical-ids", "--unjudged", "bounds")
     helpers.assert_command_fails(refused, "--unjudged supports only", "--ignore-identical-ids")
-    page = (
-        "report",
-        "qrels.txt",
-        "x.txt",
-        "-m",
-        "Q",
-        "--html",
-        "page.html",
-        "--quiet",
-        "--ignore-identical-ids",
-    )
+    page = ("report", *call[1:3], "-m", "Q", "--html", "page.html", "--quiet", "--ignore-identical-ids")
     assert helpers.run_command(capsys, *page)[0] == 0
     assert " --ignore-identical-ids " in (tmp_path / "page.html").read_text()

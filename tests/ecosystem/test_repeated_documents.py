@@ -3,7 +3,6 @@
 import gc
 import json
 import time
-import warnings
 import weakref
 from html import unescape
 from pathlib import Path
@@ -12,7 +11,7 @@ import helpers
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import dicts, trec_lines
+from helpers import dicts, quietly, trec_lines
 from hypothesis import given, strategies as st
 
 import ir_graded
@@ -49,13 +48,6 @@ def without_repetitions(rows, kept):
         if kept == "best" and row[2] > before[2]:
             found[row[:2]] = row
     return [row for row in dict.fromkeys(rows) if found[row[:2]] is row]
-
-
-def quietly(call, *arguments, **options):
-    """Return the result of a call that may leave rows out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return call(*arguments, **options)
 
 
 def note(kept, left_out=LEFT_OUT):

@@ -1,12 +1,11 @@
 """``without_relevant='leave out'``: scores as for qrels without the topics that have no level above 0."""
 
-import warnings
 from html import unescape
 
 import helpers
 import pytest
 from differential.disagreements import CASES
-from helpers import dicts, trec_lines
+from helpers import dicts, quietly, trec_lines
 
 import ir_graded
 from ecosystem import forms
@@ -24,13 +23,6 @@ RUNS = {
 }
 COUNTED = "2 of the 6 topics of the qrels have no document with a level above 0 and are left out"
 FORMS = {name: form for name, form in forms.ALL.items() if "qrels" in form.kinds}
-
-
-def quietly(call, *arguments, **options):
-    """Return the result of a call that warns of the topics left out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return call(*arguments, **options)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,11 +1,9 @@
 """Clusters of topics: a plain reference, what must not change, and the rate of false differences."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import run_command
+from helpers import quietly, run_command
 from reference import differences as plain
 from scipy.stats import t as student
 
@@ -33,12 +31,6 @@ def scores_of(rng, cluster, effect=0.3):
     return pd.DataFrame(values.round(2), [f"t{at:03}" for at in range(len(cluster))], RUNS)
 
 
-def quiet(function, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return function(*args, **options)
-
-
 @pytest.mark.parametrize("seed", range(300))
 def test_clusters_agree_with_a_plain_reference(seed):
     rng = np.random.default_rng(seed)
@@ -53,7 +45,7 @@ def test_clusters_agree_with_a_plain_reference(seed):
     given = [dict(zip(scores.index, one, strict=True)) for one in (weights, cluster)]
     options = {"slices": None if slices is None else dict(zip(scores.index, slices, strict=True))}
     alternative = ("two-sided", "less", "greater")[seed % 3]
-    found = quiet(
+    found = quietly(
         differences,
         {"Q": scores},
         "base",
@@ -108,13 +100,13 @@ def test_clusters_of_equal_size_are_as_their_means(test):
 
 def of_collections(scores, clusters):
     given = None if clusters is None else {"a": clusters, "b": clusters}
-    found = quiet(across_collections, {"a": scores, "b": scores}, "base", clusters=given, n_resamples=999)
+    found = quietly(across_collections, {"a": scores, "b": scores}, "base", clusters=given, n_resamples=999)
     return found.to_frame().select_dtypes("number")
 
 
 def of_releases(scores, clusters):
     after = {name: (one + 0.1 * one**2).round(9) for name, one in scores.items()}
-    found = quiet(history, {"v1": scores, "v2": after}, clusters=clusters)
+    found = quietly(history, {"v1": scores, "v2": after}, clusters=clusters)
     return found.to_frame().select_dtypes("number")
 
 
@@ -180,7 +172,7 @@ def test_clusters_have_the_forms_of_slices(tmp_path, form):
             lambda c: {**c, "t001": None, "t002": float("nan")},
             r"clusters: 't001', 't002' \(2 of the 12 scored",
         ),
-        (lambda c: [*map(c.pop, [*c][:5])] and c, r"'t000', 't001', 't002' \.\.\. \(5 of the 12|'t000'"),
+        (lambda c: dict([*c.items()][5:]), r"clusters: 't000', 't001', 't002'.* \(5 of the 12 scored"),
         (lambda c: dict.fromkeys(c, "one"), "clusters: all topics are in one cluster; a test needs 2"),
         (lambda c: pd.DataFrame({"a": c, "b": c}), "one column, found the columns 'a', 'b'"),
         (lambda _: 3, "clusters: expected a mapping"),
@@ -244,13 +236,13 @@ def test_collections_take_clusters_by_name():
     scores = {"Q": scores_of(np.random.default_rng(10), np.repeat(np.arange(12), 2))}
     clusters = {topic: at // 2 for at, topic in enumerate(scores["Q"].index)}
     given = {"a": scores, "b": scores}
-    found = quiet(across_collections, given, "base", clusters={"a": clusters}, n_resamples=999).to_frame()
+    found = quietly(across_collections, given, "base", clusters={"a": clusters}, n_resamples=999).to_frame()
     alone = differences(scores, "base", clusters=clusters)
     np.testing.assert_allclose(found[found["collection"] == "a"]["se"], alone.se, rtol=1e-9)
     with pytest.raises(InputError, match="the collections are 'a', 'b'"):
         across_collections(given, "base", clusters=clusters)
     with pytest.raises(InputError, match="collection 'b': clusters: 't000'"):
-        quiet(across_collections, given, "base", clusters={"b": {"t1": 1}})
+        quietly(across_collections, given, "base", clusters={"b": {"t1": 1}})
 
 
 def test_sample_sizes_take_the_design_effect_of_pilot_scores():

@@ -221,7 +221,7 @@ def test_forest_plot_has_a_row_per_collection():
     assert random_collections().plot(ax=axes) is axes.figure
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["one", "two", "three", "mean of collections", "random effects"]
-    with pytest.raises(InputError, match="no run 'x'"):
+    with pytest.raises(InputError, match="run='x' must be one of 'new'"):
         random_collections().plot(run="x")
 
 

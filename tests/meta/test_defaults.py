@@ -74,6 +74,7 @@ WRONG = {
     "confidence": _SHARE,
     "depth": _DEPTH,
     "fuzziness": ("a number >= 0 and < 1", ["x", None, 1, -0.1, True]),
+    "limit": ("None or a whole number >= 1", [0, 2.5, True, "x"]),
     "max_rate": ("a number in [0, 1]", ["x", None, True, -0.1, 1.1, math.nan]),
     "memory_mib": ("a number > 0, or inf", ["x", None, True, 0, math.nan]),
     "n_resamples": _COUNT,

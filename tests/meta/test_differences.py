@@ -1,11 +1,13 @@
 """``meta.differences``: worked examples, brute force, other programs, options and limits."""
 
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import quietly
 from scipy import stats
 
 from ir_graded import meta
@@ -30,11 +32,7 @@ def found(scores=SCORES, baseline="b", **options):
     return meta.differences({"Q": scores}, baseline, **options)
 
 
-def quiet(*args, **options):
-    """Return the result without warnings of few topics."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return found(*args, **options)
+quiet = partial(quietly, found)
 
 
 def test_randomisation_of_the_worked_example_is_exact():

@@ -223,7 +223,7 @@ def test_figures_have_a_line_for_each_run_that_breaks_between_parts(releases, ru
     expected = rows[["low_first", "high_first"]].add(rows["first"], axis=0)
     assert np.sort(ends, axis=0) == pytest.approx(np.sort(expected, axis=0))
     figure.draw_without_rendering()
-    with pytest.raises(InputError, match="there are no means by RR, only by Q"):
+    with pytest.raises(InputError, match="measure='RR' must be one of 'Q'"):
         found.plot("RR")
 
 

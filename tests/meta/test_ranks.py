@@ -26,7 +26,7 @@ def test_ranks_of_the_worked_example():
 def test_the_mean_of_a_run_that_was_chosen_among_tied_ones_is_noted():
     found = meta.ranks({"Q": SCORES})
     assert found.notes == (
-        "2 of 4 runs are tied for first. The mean of 'x' is the highest of them, so it is probably lower on "
+        "2 of 4 runs are tied for first. The mean of 'x' is the best of them, so it is probably worse on "
         "other topics.",
     )
     alone = meta.ranks({"Q": SCORES.assign(x=SCORES["x"] + 0.5)})

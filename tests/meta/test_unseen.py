@@ -3,14 +3,14 @@
 import json
 import math
 import os
-import warnings
 import xml.etree.ElementTree as ET
+from functools import partial
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import run_command
+from helpers import quietly, run_command
 
 import ir_graded
 from ir_graded.errors import CoverageWarning, InputError
@@ -27,10 +27,7 @@ def scored(columns, lowest=0.0):
     return Scores.from_frame(rows.assign(measure="judge"), ranges={"judge": (lowest, 1)})
 
 
-def quiet(*args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CoverageWarning)
-        return differences(*args, **options)
+quiet = partial(quietly, differences)
 
 
 @pytest.mark.parametrize(("differing", "lowest"), [(0, 0), (1, 0), (7, 0), (7, -1), (8, 0)])

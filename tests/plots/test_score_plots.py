@@ -132,9 +132,9 @@ def test_differences_from_a_baseline_show_intervals_verdicts_and_the_tolerance()
         places = [line.get_xdata()[0] for line in ax.get_lines()[-3:]]
         assert places == [0, -0.01, 0.01]
         assert ax.get_xlabel() == "Q, 90% interval\ndifference from run \\$0"
-    with pytest.raises(InputError, match="there is no slice 'three', only all, two, one"):
+    with pytest.raises(InputError, match="slice='three' must be one of 'all', 'two', 'one'"):
         found.plot(slice="three")
-    with pytest.raises(InputError, match="there is no measure 'RR', only Q, AP"):
+    with pytest.raises(InputError, match="measure='RR' must be one of 'Q', 'AP'"):
         found.plot("RR")
 
 
@@ -165,7 +165,7 @@ def test_leaderboard_of_few_and_many_runs_is_drawn(runs):
 
 
 def test_leaderboard_of_another_measure_is_rejected():
-    with pytest.raises(InputError, match="no intervals of AP, only of Q"):
+    with pytest.raises(InputError, match="measure='AP' must be one of 'Q'"):
         plots.leaderboard(intervals(), "AP")
 
 

@@ -1,8 +1,9 @@
 """Shared by the tests of sampled judgments: worked examples, random collections, forms of qrels."""
 
-import warnings
+from functools import partial
 from pathlib import Path
 
+import helpers
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -56,18 +57,12 @@ def forms(rows, folder):
     yield "by name", quietly(ir_graded.read_qrels, folder / "q.txt", format="sampleval")
 
 
-def quietly(call, *args, about=SampledJudgmentsWarning, **options):
-    """Return the result of a call without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", about)
-        return call(*args, **options)
+quietly = partial(helpers.quietly, about=SampledJudgmentsWarning)
 
 
 def quiet_scores(*args, **options):
     """Return the scores of one call of evaluate, without warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ir_graded.CoverageWarning)
-        return ir_graded.evaluate(*args, **options).values
+    return helpers.quietly(ir_graded.evaluate, *args, **options).values
 
 
 def collection(rng, levels=(0, 0, 0, 1, 1, 2, 3), most=25):
