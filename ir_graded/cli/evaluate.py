@@ -12,11 +12,10 @@ import ir_graded  # of which modules of options are imported on use
 from ir_graded._utils.text_tables import FORMATS, PAPERS
 from ir_graded.analyses.score_intervals import ScoreIntervals, score_intervals
 from ir_graded.errors import CoverageWarning
-from ir_graded.evaluation.evaluate import evaluate as evaluate_runs
+from ir_graded.evaluation.evaluate import ORDERS, evaluate as evaluate_runs
 from ir_graded.evaluation.scores import Scores, weighted
 from ir_graded.evaluation.tables import Table
 from ir_graded.io.run_names import find_run
-from ir_graded.measures.params import TIES
 from ir_graded.meta.topics import weights_of
 
 from . import options
@@ -171,7 +170,7 @@ def _read_weights(path: str, scores: Scores, save: str | None) -> dict[Any, floa
 _NOT_MEANS = {"-q", "--unjudged", "--estimates"}
 _NOT_OF_DOCUMENTS = {"--ranks", "--intents", "--nuggets", "--groups", "--lengths"}
 _NOT_OF_DOCUMENTS |= {"--duplicates", "--ignore-identical-ids", "--without-relevant"}
-_NOT_OF_DOCUMENTS |= {f"--ties {order}" for order in TIES.words if order != "doc_id"}
+_NOT_OF_DOCUMENTS |= {f"--ties {order}" for order in ORDERS if order != "doc_id"}
 _MARKS = (
     f"--baseline and --letters need -o {_PAPERS}, and exclude --by-topic, --unjudged bounds or intervals, "
     "and --estimates; --baseline is also an option of --unjudged differences"

@@ -9,7 +9,9 @@ import click
 from ir_graded._utils.text_tables import FORMATS, TextTable, json_line
 from ir_graded.analyses.explain import RankingComparison, compare_rankings, explain as explained
 from ir_graded.analyses.verification import verify as verified
-from ir_graded.evaluation.evaluate import in_order
+from ir_graded.evaluation.evaluate import in_order, order_of_measures
+from ir_graded.io.records import ROW_ORDERS
+from ir_graded.io.sources import opened
 
 from . import options
 from .output import frame_text, show, written
@@ -88,7 +90,9 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     if len(measures) != 1:
         raise click.UsageError(f"{measure!r} names {len(measures)} measures: give one measure")
     judged = options.judgments(qrels, intents, nuggets, groups)
-    chosen = in_order(measures, ties, ranks)
+    chosen = in_order(measures, order_of_measures(ties), ranks)
+    if ties in ROW_ORDERS:
+        run, against = (one and opened("run", one).keeping(ties=ties) for one in (run, against))
     if against is not None:
         compared = compare_rankings(chosen, judged, run, against, query_id)
         show(str(compared) if output == "table" else _ranking_text(compared, output, places))

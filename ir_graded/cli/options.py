@@ -21,13 +21,13 @@ from ir_measures.measures import Measure
 from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.text_tables import FORMATS
 from ir_graded.errors import CoverageWarning, short_repr
-from ir_graded.evaluation.evaluate import BEYOND, OF_ROWS, evaluate
+from ir_graded.evaluation.evaluate import BEYOND, OF_ROWS, ORDERS, evaluate
 from ir_graded.evaluation.scores import Scores
 from ir_graded.io.paths import is_file, run_files, standard_input
 from ir_graded.io.run_names import runs_of_arguments
 from ir_graded.io.sources import named_runs, opened, with_query_ids as given_query_ids
 from ir_graded.io.text import line_text, read_text
-from ir_graded.measures.params import RANKS, TIES
+from ir_graded.measures.params import RANKS
 from ir_graded.measures.parsing import read_measures
 from ir_graded.meta.options import OPTIONS, Number
 
@@ -116,7 +116,7 @@ def stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 _FLAGS = {"rng": "--seed"}
 _SHORT = {"n_resamples": ("-B",)}
 #: Words of options of functions that are not statistics.
-_WORDS: dict[str, Collection[str]] = {"ties": TIES.words, "ranks": RANKS.words, "beyond": BEYOND}
+_WORDS: dict[str, Collection[str]] = {"ties": ORDERS, "ranks": RANKS.words, "beyond": BEYOND}
 _WORDS |= {name: OF_ROWS[name] for name in ("duplicates", "without_relevant")}
 #: Parameters in units of a measure.
 _IN_UNITS = {"difference", "tolerance"}

@@ -283,6 +283,9 @@ POSITION = Facet(
     valid=f"a whole number from 0 to {LONGEST}",
 )
 
+#: Rank of each row of a run beside its score, which ranks documents with equal scores if the caller wants it.
+RANK = replace(POSITION, name="rank", contents="ranks", source="the fourth field of a TREC run")
+
 #: All declared columns, in the order in which frames have them.
 FACETS = (ASPECTS, CLASS, METHOD, INCLUSION, STRATUM, INTENT, PROBABILITY, INTENT_TYPE, IMPORTANCE, SPAN)
 

@@ -192,6 +192,8 @@ class Coverage:
     by_id: bool = True
     #: Topics of the qrels that are left out, since none of their documents is relevant.
     left_out: tuple[str, ...] = ()
+    #: Whether the caller chose the order of documents with equal scores by rows.
+    by_rows: bool = False
 
     def __post_init__(self) -> None:
         self._shares = [run.shares for run in self.runs]
@@ -256,6 +258,7 @@ class Coverage:
         notes = (f"run {name!r}, ".join(run.on_ranks) for name, run in of.items() if run.on_ranks)
         yield from islice(notes, 1)
         by_position = "has documents with equal scores, which are ranked by their given positions, not by id"
+        of_default = self.by_id and not self.by_rows
         clauses: tuple[tuple[str, str, Callable[[RunCoverage], str]], ...] = (
             ("lacks topics", "lack topics", self._lack),
             ("is empty", "are empty", lambda run: "" if run.retrieved else "is empty and scores 0"),
@@ -270,7 +273,7 @@ class Coverage:
             (
                 "ranks equal scores by position",
                 "rank equal scores by position",
-                lambda run: by_position if self.by_id and run.by_position and not run.is_tie else "",
+                lambda run: by_position if of_default and run.by_position and not run.is_tie else "",
             ),
         )
         for one, several, clause in clauses:

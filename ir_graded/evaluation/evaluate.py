@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from ir_graded.errors import (
 )
 from ir_graded.io.experiments import search, topics_frame
 from ir_graded.io.paths import collections_in, runs_of_collection
+from ir_graded.io.records import ROW_ORDERS
 from ir_graded.io.sources import DUPLICATES, Source, named_runs, opened, passage_table
 from ir_graded.matching.judgments import Judgments
 from ir_graded.matching.match import MatchedRun, match_runs, naming_run, prepare_qrels
@@ -46,6 +47,8 @@ from .signature import MIXED, Origin
 
 #: Passages that end behind their documents: they count, or are an error.
 BEYOND = ("keep", "raise")
+#: Orders of documents with equal scores, by measures or by the rows of runs.
+ORDERS = (*TIES.words, *ROW_ORDERS)
 #: Values of the options on the rows that count. Signatures have them only if they are not the first.
 OF_ROWS: Mapping[str, tuple[Any, ...]] = {
     "duplicates": DUPLICATES,
@@ -118,8 +121,10 @@ def evaluate(  # noqa: PLR0913  # how to score, all by keyword
         progress: whether to show a progress bar over several runs; by default on a terminal only.
         ties: order of documents with equal scores: 'doc_id', descending, as in trec_eval, or by position
             in a run that has positions, such as responses of search engines (see ``read_run``); 'expected',
-            the mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending. It
-            applies to all measures that depend on the order and do not set ``ties`` themselves.
+            the mean over all orders; 'optimistic' or 'pessimistic', by level descending or ascending;
+            'rank', by the ranks of a TREC file or a column rank; 'given', as the rows of the run are. It
+            applies to all measures that depend on the order and do not set ``ties`` themselves. Documents
+            with different scores are by score also where ranks contradict them, with a warning.
         ranks: ranks of a run with passages count 'documents', each at its best row, or 'rows', of which the
             first of a document counts and the later ones are not relevant. By default documents, with a
             warning where that changes the rank of a relevant one. It applies to all measures that do not set
@@ -236,6 +241,12 @@ def evaluate_collections(
     return scores
 
 
+def order_of_measures(ties: str) -> str:
+    """Return the order of tied documents that measures name, which is the default where rows decide."""
+    check_choice("ties", ties, ORDERS)
+    return str(TIES.default) if ties in ROW_ORDERS else ties
+
+
 def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> list[Measure]:
     """Return the measures with tied documents in the given order, and the given meaning of ranks."""
     ranks = RANKS.default if ranks is None else ranks
@@ -245,12 +256,7 @@ def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> li
         return measures
     given = f"ties={ties!r}" if ties != TIES.default else f"ranks={ranks!r}"
     here = native_scorers(measures)
-    if others := [measure for measure in measures if measure not in here]:
-        check_computable(others[0])
-        raise ParameterError(
-            f"{given} requires measures that ir_graded computes, and {', '.join(map(str, others))} "
-            f"{'is' if len(others) == 1 else 'are'} not among them"
-        )
+    _check_here(given, [measure for measure in measures if measure not in here])
     for scorer in here.values():
         scorer.validate_params()  # so that a missing parameter is named before its effect on ties
 
@@ -260,6 +266,16 @@ def in_order(measures: list[Measure], ties: str, ranks: str | None = None) -> li
         return measure if ranks == RANKS.default else with_ranks(measure, ranks)
 
     return list(dict.fromkeys(map(named, measures)))
+
+
+def _check_here(given: str, others: Sequence[Measure]) -> None:
+    """Raise ParameterError if an option is given for measures that are not computed here."""
+    if others:
+        check_computable(others[0])
+        raise ParameterError(
+            f"{given} requires measures that ir_graded computes, and {', '.join(map(str, others))} "
+            f"{'is' if len(others) == 1 else 'are'} not among them"
+        )
 
 
 def whole_documents(
@@ -347,7 +363,8 @@ class Request:
         without_relevant: str = "zero",
         topics: Any = _LATER,
     ) -> None:
-        self.measures = in_order([] if measures is None else read_measures(measures), ties, ranks)
+        read = [] if measures is None else read_measures(measures)
+        self.measures = in_order(read, order_of_measures(ties), ranks)
         scorers = native_scorers(self.measures)
         self._others = [] if measures is None else check_measures(self.measures, scorers)
         if not all(map(ir_measures.DefaultPipeline.supports, self._others)):
@@ -361,6 +378,9 @@ class Request:
             "ignore_identical_ids": ignore_identical_ids,
         }
         options |= _not_usual({**self._of_rows, "without_relevant": without_relevant})
+        if ties in ROW_ORDERS:
+            _check_here(f"ties={ties!r}", self._others)
+            self._of_rows["ties"] = ties
         self.origin = Origin(options, facets=wanted_columns(self.measures))
         if not isinstance(qrels, Judgments):
             qrels = opened("qrels", qrels)
@@ -522,4 +542,5 @@ class Request:
             notes.append(note)
         by_id = bool(self._others) or TIES.default in {scorer.ties for scorer in graded.scorers.values()}
         topics, sources = len(names), (self.judgments, [*self.runs.values()])
-        return Coverage(tuple(self.runs), tuple(found), topics, sources, notes, by_id, self._left_out)
+        of_runs, by_rows = (tuple(self.runs), tuple(found)), "ties" in self._of_rows
+        return Coverage(*of_runs, topics, sources, notes, by_id, self._left_out, by_rows)

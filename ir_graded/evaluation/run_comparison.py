@@ -24,7 +24,7 @@ from ir_graded.meta.options import DEEPEST
 from ir_graded.meta.topics import ALL_TOPICS, topics_by_slice
 
 from .coverage import LOWEST_JUDGED, mean_of_known, unjudged_share
-from .evaluate import Request, in_order
+from .evaluate import Request, in_order, order_of_measures
 
 #: Largest share of the topics that a baseline may lack.
 MOST_MISSING = 0.1
@@ -114,12 +114,12 @@ def compare_runs(  # noqa: PLR0913  # as evaluate
         0     BBGhelani1       0.061 -0.005  not worse
         1  bm25_baseline      -0.185 -0.261      worse
     """
-    read = in_order(read_measures(measures), ties, ranks)
+    read = in_order(read_measures(measures), order_of_measures(ties), ranks)
     check_higher_is_better(read)
     name, named = named_with_baseline(baseline, runs)
     given = {"intents": intents, "nuggets": nuggets, "lengths": lengths, "beyond": beyond, "topics": topics}
     given |= {"ignore_identical_ids": ignore_identical_ids, "without_relevant": without_relevant}
-    request = Request(read, qrels, named, ranks=ranks, duplicates=duplicates, **given)
+    request = Request(read, qrels, named, ties=ties, ranks=ranks, duplicates=duplicates, **given)
     if any(run.is_read_once for run in request.runs.values()):
         request.reread()  # rankings may be compared after they are scored
     depths = np.array([measure.params.get("cutoff") or _DEPTH for measure in read], dtype=np.int64)

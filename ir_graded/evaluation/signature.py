@@ -60,8 +60,9 @@ class Signature:
         options: ``ties``, ``ranks``, ``beyond``, the ``precision`` in which scores of documents are compared,
             whether ``intents``, ``nuggets`` and ``lengths`` were given, and ``duplicates``,
             ``ignore_identical_ids`` and ``without_relevant`` unless they have their defaults; empty if they
-            are not known, or differ between parts of joined scores. ``ties`` is 'position' if positions rank
-            documents with equal scores, 'mixed' if they do in some runs, and ids in others.
+            are not known, or differ between parts of joined scores. ``ties`` is the option of the call, but
+            for 'doc_id' 'position' if positions rank documents with equal scores, 'mixed' if they do in some
+            runs, and ids in others.
         seed: seed of random numbers, if any were used.
         weights: hash of the weights of the topics, if means are weighted.
 

@@ -100,7 +100,8 @@ class Table:
                 text = TOO_FEW if within.too_few[column, at] else ", ".join(ends)
                 cells[at, column] = f"{cell} [{text}]"
         rows = [[runs[run], *cells[at]] for at, run in zip(scores.best_first, runs, strict=True)]
-        settings = settings_of(zip(measures, scores.measures, strict=True), paper.text)
+        ties = scores.signature.options.get("ties")
+        settings = settings_of(zip(measures, scores.measures, strict=True), paper.text, ties)
         caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests, settings])))
         text = paper.render(["run", *measures], rows, caption, **layout)
         seed = self.rng if of_tests and isinstance(self.rng, int) else None

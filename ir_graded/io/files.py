@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ir_graded.core.facets import FACETS, INCLUSION, METHOD, POSITION, SPAN, VALUE_COLUMNS
+from ir_graded.core.facets import FACETS, INCLUSION, METHOD, POSITION, RANK, SPAN, VALUE_COLUMNS
 from ir_graded.errors import FileFormatError, InputError, ParameterError, cut, format_ids
 
 from .._utils.threads import check_fork
@@ -155,6 +155,9 @@ def _in_lines(kind: Kind, data: bytes, where: str, chosen: Format | VaryingForma
     # Fields that few measures need are read only on demand, in place of the document.
     further = {name: partial(_field, data, chosen, name, where) for name in chosen.further}
     table = _read_lines(where, chosen, lambda: data, further=further)
+    if RANK.name in further:
+        rank = further[RANK.name]
+        return replace(table, further={RANK.name: lambda: _as_numbers(table, RANK.name, rank())})
     if INCLUSION.name not in further:
         return table
     texts = {name: further[name]() for name in (INCLUSION.name, METHOD.name)}

@@ -12,7 +12,16 @@ from dataclasses import KW_ONLY, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ir_graded.core.facets import CONVENTIONS, POSITION, SPAN, SWAPPED, VALUE_COLUMNS, convention_of, missing
+from ir_graded.core.facets import (
+    CONVENTIONS,
+    POSITION,
+    RANK,
+    SPAN,
+    SWAPPED,
+    VALUE_COLUMNS,
+    convention_of,
+    missing,
+)
 from ir_graded.core.struct import light_dataclass
 from ir_graded.errors import FileFormatError, shortened
 
@@ -473,7 +482,7 @@ def _format(name: str, kind: Kind, layout: str, rank: str = "-", **options: Any)
 
 #: All formats of runs, then of qrels, the most frequent ones first.
 FORMATS: tuple[Format | VaryingFormat, ...] = (
-    _format("trec", "run", "topic Q0 doc rank score tag", doubts=_OF_TREC_RUNS),
+    _format("trec", "run", "topic Q0 doc rank score tag", RANK.name, doubts=_OF_TREC_RUNS),
     _format("msmarco", "run", "topic doc rank", "rank", shows=_may_be_ranked, review=RANKS),
     _format("colbert", "run", "topic doc rank score", "position", shows=_may_be_ranked, review=RANKS),
     _format("inex", "run", "topic Q0 file rank rsv run_id start length", by_order=True),

@@ -16,6 +16,9 @@ from ir_graded.errors import CoverageWarning, FileFormatError, InputError, short
 
 from .values import as_text
 
+#: Orders of documents with equal scores by the rows of a run: by their ranks, and as they are.
+ROW_ORDERS = ("rank", "given")
+
 
 class Options(NamedTuple):
     """How a source is read.
@@ -26,6 +29,7 @@ class Options(NamedTuple):
         query_ids: topics of responses or lists that do not name theirs.
         duplicates: which row of a repeated document counts, 'first' or 'best'; 'raise' raises InputError.
         ignore_identical_ids: whether a run is read without documents whose id is that of their topic.
+        ties: one of ``ROW_ORDERS`` for a run whose documents with equal scores are in this order; else empty.
     """
 
     path: str = ""
@@ -33,6 +37,7 @@ class Options(NamedTuple):
     query_ids: Sequence[Any] | None = None
     duplicates: str = "raise"
     ignore_identical_ids: bool = False
+    ties: str = ""
 
     def at(self, place: str) -> str:
         """Return a place with the path of the file."""

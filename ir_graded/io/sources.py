@@ -77,7 +77,8 @@ class Source:
     @property
     def content(self) -> Content:
         """What this source is for those who match it; a table where rows are left out or all are needed."""
-        needed = self.options.ignore_identical_ids or (self.form is FILE and self.options != Options())
+        of_rows = self.options.ignore_identical_ids or self.options.ties
+        needed = of_rows or (self.form is FILE and self.options != Options())
         return "table" if needed else self.form.content
 
     @property
@@ -140,6 +141,7 @@ class Source:
         """Return the rows; of dicts, only topics that are wanted, and at least their first documents."""
         if self.content != "dicts":
             found = self.form.read(self.kind, self.given, self.options)
+            found = found.in_order(self.options.ties) if self.options.ties else found
             found = found.without_identical_ids() if self.options.ignore_identical_ids else found
             return found if self.kind == "qrels" else found.without_repetitions(self.options.duplicates)
         from .table import from_nested

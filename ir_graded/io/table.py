@@ -23,6 +23,7 @@ from ir_graded.core.facets import (
     INCLUSION,
     INTENT,
     POSITION,
+    RANK,
     RANK_COLUMNS,
     SPAN,
     STRATUM,
@@ -36,7 +37,7 @@ from ir_graded.core.facets import (
 from ir_graded.core.passages import Spans
 from ir_graded.core.segments import Floats, Ints
 from ir_graded.core.struct import Struct, light_dataclass
-from ir_graded.errors import InputError, cut, short_repr, valid_text
+from ir_graded.errors import InputError, cut, short_repr, valid_text, warn_caller
 
 from .._utils.threads import check_fork
 from .records import Options
@@ -203,6 +204,48 @@ class Table:
         note = f"repeats documents in a topic: with duplicates={kept!r} only the {kept} row of each counts"
         table = self[first.to_numpy().astype(np.int64)]
         return replace(table, repeated=f"{note} (rows left out: {left_out})")
+
+    def in_order(self, ties: str) -> Table:
+        """Return a run with positions for documents with equal scores: by 'rank', or as 'given'.
+
+        Warns where the order by rank is not one by score, which alone ranks documents with different scores.
+        Raises InputError without ranks, or where two rows of a topic have one.
+        """
+        if ties == "rank" and self.has(POSITION):
+            return self
+        rows = pl.DataFrame({"topic": self.query_id, "score": self.value})
+        if ties == "given":
+            found = rows.select(pl.int_range(pl.len()).over("topic"))
+        else:
+            if not self.has(RANK):
+                raise InputError(
+                    "run: ties='rank' needs the ranks of the run, in a column rank or a TREC file; "
+                    "ties='given' takes its rows in their order"
+                )
+            found = pl.DataFrame({RANK.name: self.numbers(RANK)})
+            rows = rows.hstack(found)
+            self._check_ranks(rows)
+        of_source = np.zeros(len(self) if self.rows is None else int(self.rows.max(initial=-1)) + 1)
+        of_source[slice(None) if self.rows is None else self.rows] = found.to_series().to_numpy()
+        return replace(self, further={**self.further, POSITION.name: lambda: pl.Series(of_source)})
+
+    def _check_ranks(self, rows: pl.DataFrame) -> None:
+        """Check the columns topic, score and rank."""
+        again = rows.select(pl.struct("topic", RANK.name).is_duplicated()).to_series().arg_true()
+        if len(again):
+            raise InputError(
+                f"{self.in_kind(int(again[0]))}: another row of the topic has the same rank, "
+                f"{rows[RANK.name][int(again[0])]:g}; ties='given' takes the rows in their order"
+            )
+        by_rank = rows.with_row_index().sort("topic", RANK.name)
+        higher = by_rank.filter(pl.col("score").diff().over("topic") > 0)
+        if len(higher):
+            first, topics = self.describe(higher["index"].sort()[0]), higher["topic"].n_unique()
+            warn_caller(
+                f"A run contradicts its scores by its ranks in {topics} topic{'s' * (topics > 1)} (the first "
+                f"document with a higher score than the one before: {first}): the scores rank, and the ranks "
+                "count among equal scores only."
+            )
 
     def without_identical_ids(self) -> Table:
         """Return a run without the documents whose id is that of their topic."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -15,7 +15,14 @@ from .base import COMMON, GradedMeasure, sections
 from .classic import Classic, scorer_of
 from .classic.ties import TIED_CLASSICS, TiedClassic
 from .composed import BaseMeasure, at_cutoff
-from .params import NOT_PROVIDED, TIES_IN_WORDS, canonical_number, format_value
+from .params import (
+    NOT_PROVIDED,
+    ROW_ORDERS_IN_WORDS,
+    TIES,
+    TIES_IN_WORDS,
+    canonical_number,
+    format_value,
+)
 
 
 def _changed(gains: dict[Any, Any]) -> str:
@@ -25,13 +32,14 @@ def _changed(gains: dict[Any, Any]) -> str:
 #: Words for values of the parameters that many measures have; others are worded "name value".
 _WORDS: dict[str, Callable[[Any], str]] = {
     "rel": lambda level: f"relevant from level {format_value(canonical_number(level))}",
-    "ties": TIES_IN_WORDS.__getitem__,
     "gains": _changed,
     "dcg": {"log2": _changed({}), "exp-log2": "gains = 2^level - 1"}.__getitem__,
 }
 
 
-def settings_of(measures: Iterable[tuple[str, Measure]], text: Callable[[str], str] = str) -> str:
+def settings_of(
+    measures: Iterable[tuple[str, Measure]], text: Callable[[str], str] = str, ties: object = None
+) -> str:
     """Return a sentence with the values of all parameters of measures, also those at their defaults.
 
     Values that all measures share are named once. Flags and words at their defaults are left out.
@@ -39,6 +47,7 @@ def settings_of(measures: Iterable[tuple[str, Measure]], text: Callable[[str], s
     Args:
         measures: the measures, each with the text that names it.
         text: escapes the values.
+        ties: the option ``ties`` of the signature of their scores, which the rows of a run may decide.
 
     Example:
         >>> import ir_graded
@@ -47,16 +56,18 @@ def settings_of(measures: Iterable[tuple[str, Measure]], text: Callable[[str], s
         >>> settings_of([("Q", ir_graded.Q), ("nCG", ir_graded.nCG @ 10)]).rpartition("; ")[2]
         'all measures: gains = levels, relevant from level 1, tied documents by doc id.'
     """
-    found = [(name, [*_values(measure).values()]) for name, measure in measures]
+    of_rows = {TIES.default: ROW_ORDERS_IN_WORDS[ties]} if ties in ROW_ORDERS_IN_WORDS else {}
+    words = _WORDS | {"ties": (TIES_IN_WORDS | of_rows).__getitem__}
+    found = [(name, [*_values(measure, words).values()]) for name, measure in measures]
     first, *others = (values for _, values in found)
     shared = [value for value in first if others and all(value in values for values in others)]
     parts = [(name, [value for value in values if value not in shared]) for name, values in found]
     parts.append(("all measures", shared))
-    words = "; ".join(f"{name}: {', '.join(map(text, values))}" for name, values in parts if values)
-    return words and f"{words}."
+    sentence = "; ".join(f"{name}: {', '.join(map(text, values))}" for name, values in parts if values)
+    return sentence and f"{sentence}."
 
 
-def _values(measure: Measure) -> dict[str, str]:
+def _values(measure: Measure, words: Mapping[str, Callable[[Any], str]]) -> dict[str, str]:
     """Return the values of the parameters in words, by parameter; those that most measures have last."""
     scorer, params = scorer_of(measure), measure.SUPPORTED_PARAMS
     if isinstance(scorer, Classic) and scorer.RANKED:
@@ -69,9 +80,9 @@ def _values(measure: Measure) -> dict[str, str]:
             continue
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if isinstance(params[name], BaseMeasure):
-            found |= _values(at_cutoff(value))
-        elif name in _WORDS:
-            found["gains" if name == "dcg" else name] = _WORDS[name](value)
+            found |= _values(at_cutoff(value), words)
+        elif name in words:
+            found["gains" if name == "dcg" else name] = words[name](value)
         elif is_number:
             found[name] = f"{name} {format_value(canonical_number(value))}"
         elif value != default:

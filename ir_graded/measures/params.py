@@ -355,6 +355,13 @@ TIES_IN_WORDS = {
     "optimistic": "tied documents best first",
     "pessimistic": "tied documents worst first",
 }
+#: The same where rows of the run decide, as signatures name it.
+ROW_ORDERS_IN_WORDS = {
+    "rank": "tied documents by rank",
+    "given": "tied documents in their given order",
+    "position": "tied documents by position",
+    "mixed": "tied documents by position in some runs, by doc id in others",
+}
 TIES = Choice(
     "order of documents with equal scores: by id, the mean over all orders, or by level",
     tuple(TIES_IN_WORDS),

@@ -197,7 +197,10 @@ def render(contents: Contents) -> str:
             too_few=TOO_FEW,
             unjudged_at=depths.index(UNJUDGED_AT) if UNJUDGED_AT in depths else None,
             notes=[note(measure) for measure in contents.scores.measures],
-            settings=settings_of((str(measure), measure) for measure in contents.scores.measures),
+            settings=settings_of(
+                ((str(measure), measure) for measure in contents.scores.measures),
+                ties=contents.scores.signature.options.get("ties"),
+            ),
             versions=versions(),
             signature=replace(contents.scores.signature, seed=contents.rng),
             level=f"{100 * contents.intervals.confidence:g}%",
