@@ -111,7 +111,7 @@ GUIDES = {
     "ranks": "leaderboards",
     "significance": "leaderboards",
     "across": "collections",
-    "history": "gates",
+    "history": "nightly",
     "explain": "looking_closer",
     "rbo": "compare",
     "evaluate --unjudged": "unjudged",
