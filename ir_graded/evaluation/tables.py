@@ -100,7 +100,7 @@ class Table:
                 text = TOO_FEW if within.too_few[column, at] else ", ".join(ends)
                 cells[at, column] = f"{cell} [{text}]"
         rows = [[runs[run], *cells[at]] for at, run in zip(scores.best_first, runs, strict=True)]
-        ties = scores.signature.options.get("ties")
+        ties = scores._ties  # noqa: SLF001  # the signature would compute hashes
         settings = settings_of(zip(measures, scores.measures, strict=True), paper.text, ties)
         caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests, settings])))
         text = paper.render(["run", *measures], rows, caption, **layout)

@@ -96,7 +96,7 @@ def test_the_provider_lists_the_classics():
 
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_evaluate_computes_all_measures_of_ir_measures_itself(monkeypatch):
-    monkeypatch.setattr(ir_measures.DefaultPipeline, "_evaluator", None)
+    monkeypatch.setattr(type(ir_measures.DefaultPipeline), "_evaluator", None)
     measures = ["P-measure", "AP", "nDCG@10", "P_5,10", "NumRet"]
     assert ir_graded.evaluate(measures, QRELS, RUN).mean().loc["run", "AP"] == pytest.approx(AP_1 / 2)
 
