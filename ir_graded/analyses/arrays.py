@@ -257,7 +257,7 @@ def check_levels(name: str, level: npt.NDArray[Any], present: Bools, lowest: flo
         at, limit = np.argwhere(wrong)[0].tolist(), " >= 0" if lowest == 0 else ""
         raise InputError(
             f"{name}{at} is {level[tuple(at)]}; a level must be a finite number{limit}, and a whole number "
-            "at most 2**53; exclude documents with mask"
+            "at most 2**53. Give an unjudged document the level 0; mask removes it from the ranking"
         )
 
 

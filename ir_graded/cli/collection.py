@@ -41,7 +41,7 @@ def judgments(  # one parameter an option
     places: int,
     **chosen: Any,
 ) -> None:
-    """Compare the judgments of QRELS with those of B, and the conclusions on RUNs from both.
+    """Compare two sets of judgments: how far assessors agree, and what both say of RUNs.
 
     Prints the confusion matrix of the topic-document pairs that both sets judge, coverage, and coefficients
     of agreement with intervals over topics; of judgments with passages, also how much highlighted text the
@@ -173,7 +173,7 @@ def _fields(row: dict[Any, Any]) -> list[str]:
 @click.option("--jsonl", is_flag=True, help="Write JSON Lines.")
 @options.quiet
 def pool(runs: Any, strata: str | None, csv: bool, jsonl: bool, **chosen: Any) -> None:
-    """List the documents of RUNs to judge: the pool down to a depth, a stratified sample of it, or a draw.
+    """List the documents of RUNs to judge: the pool to a depth, a stratified sample, or N at random.
 
     Documents are shuffled within a topic. A line is TOPIC 0 DOCUMENT ?: with levels in place of the question
     marks, these are qrels. With --strata it is TOPIC 0 DOCUMENT STRATUM LEVEL (sampleval) for each document

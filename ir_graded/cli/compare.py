@@ -125,11 +125,13 @@ def _tested(found: Differences | Minima, digits: int, most: int | None = None) -
         f"One-sided {found.test} test on {', on '.join(kept.values())}{left}, correction {found.correction}."
     )
     detectable = np.array(found.minimum_detectable)
-    losses = []
+    losses, several = [], len({*found.measure}) > 1
     for name, scope in kept.items():
-        of_slice = detectable[[part == name for part in found.slice]]
+        of_slice = np.where([part == name for part in found.slice], detectable, np.nan)
         if not np.isnan(of_slice).all():
-            losses.append(f"{with_places(float(np.nanmax(of_slice)), digits)} on {scope}")
+            at = int(np.nanargmax(of_slice))
+            by = f" by {found.measure[at]}" if several else ""
+            losses.append(f"{with_places(float(of_slice[at]), digits)}{by} on {scope}")
     if losses:
         said += f" A loss of {', of '.join(losses)} is detected with probability .8."
     if np.isnan(detectable).any():
@@ -359,7 +361,7 @@ def compare(  # one parameter an option
     groups: tuple[str, ...],
     **chosen: Any,
 ) -> int:
-    """Find RUNs that are worse than BASELINE.
+    """Find RUNs that are worse than BASELINE, with an exit code for builds.
 
     A RUN is worse by a measure if its mean is lower by more than the tolerance and the difference is
     significant. With --fail-if worse the exit code is 1 if a RUN is worse by any measure on any slice, and 0

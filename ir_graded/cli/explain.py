@@ -77,7 +77,7 @@ def explain(  # noqa: PLR0913, PLR0917  # click passes all options
     output: str,
     places: int,
 ) -> None:
-    """Explain the score of a topic: how much each relevant document adds.
+    """Explain the score of a topic: what each relevant document adds, and which are missed.
 
     Prints the relevant documents that RUN retrieved for the topic QUERY_ID, down to the cutoff of MEASURE:
     rank, level, the quantities C, cg, cg* and BR that the measure uses, and the contribution. The
@@ -132,7 +132,7 @@ _TASKS = ("focused", "relevant-in-context", "best-in-context")
 
 @click.group()
 def passages() -> None:
-    """Check runs with passages."""
+    """Check passages of runs, such as for overlaps."""
 
 
 @passages.command()

@@ -29,7 +29,7 @@ from .output import show, width
     help="Print the publications as BibTeX; without MEASUREs also those of tests and corrections.",
 )
 def measures(names: tuple[str, ...], as_bibtex: bool) -> None:
-    """List all measures with parameters, defaults, meaning and source.
+    """List all measures with parameters, defaults, meaning and what to cite.
 
     With MEASUREs, print only these, with their formulas and an example.
     """

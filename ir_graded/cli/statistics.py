@@ -246,7 +246,7 @@ def history(  # one parameter an option
     places: int,
     **chosen: Any,
 ) -> None:
-    """Follow the means of runs over releases, from the files in FOLDER.
+    """Follow the means of runs over releases, from files of `evaluate --save` in FOLDER.
 
     FOLDER has a JSON file for each release, as `ir_graded evaluate --save` writes it. Each release is tested
     against the first one and against the best one before, and compared with the previous one without a test.

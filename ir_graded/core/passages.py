@@ -171,9 +171,10 @@ class PassageRows(Struct):
         return self[np.argsort(key)]
 
     def filled(self, budget: Budget) -> float:
-        """Return the share of the budget that all rows of a topic fill; the mean over topics."""
+        """Return the share of the budget that the rows of a topic fill; the mean over topics."""
         costs = self.down_to if budget.unit == CHARACTERS else self.costs[budget.unit]
-        return float((np.minimum(costs[np.cumsum(self.sizes) - 1], budget.size) / budget.size).mean())
+        within = np.minimum(costs, budget.size) if budget.cuts else np.where(costs <= budget.size, costs, 0)
+        return float((np.maximum.reduceat(within, np.cumsum(self.sizes) - self.sizes) / budget.size).mean())
 
     def within(self, budget: Budget | None) -> PassageRows:
         """Return the rows that fit in the budget of each topic, the last one perhaps cut."""

@@ -528,7 +528,12 @@ class Request:
             if high - low > _UNEQUAL:
                 notes.append(
                     f"The runs do not fill the budget of {measure} alike: {least!r} fills {low:.0%} of it on "
-                    f"average, {most!r} {high:.0%}; retrieve more rows to compare them at an equal budget."
+                    f"average, {most!r} {high:.0%}; "
+                    + (
+                        "fit='drop' leaves out rows that do not fit, which costs long rows more."
+                        if measure.params.get("fit") == "drop"
+                        else "retrieve more rows to compare them at an equal budget."
+                    )
                 )
                 break
         names = self.judgments.names

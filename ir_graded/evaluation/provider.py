@@ -245,8 +245,8 @@ def _check_columns(measure: Measure, scorer: Scorer, judgments: Judgments) -> No
     """Raise InputError if the qrels lack a column that the measure needs."""
     for facet in scorer.needs:
         if "qrels" in facet.of and judgments.names and facet.name not in judgments.columns:
-            hint = (judgments.hint or hint_on(scorer, facet)) if facet is SPAN else ""
-            raise InputError(facet.refusal(measure, "qrels", hint))
+            hint = hint_on(scorer, facet)
+            raise InputError(facet.refusal(measure, "qrels", (facet is SPAN and judgments.hint) or hint))
     if SPAN in scorer.USES and judgments.hint:
         raise InputError(
             f"{measure} would score whole documents: in the qrels, {judgments.hint}; name both "
@@ -255,9 +255,12 @@ def _check_columns(measure: Measure, scorer: Scorer, judgments: Judgments) -> No
 
 
 def hint_on(scorer: Scorer, facet: Facet) -> str:
-    """Return how a measure of rows scores documents without passages; empty for other columns."""
-    of_rows = scorer.NEEDS_ROWS and facet.kind == "span"
-    return "for whole documents, give evaluate their lengths" if of_rows else ""
+    """Return how a measure of rows is computed without a column; empty where it is not."""
+    if not scorer.NEEDS_ROWS:
+        return ""
+    if facet is INTENT:
+        return "without facts, CharR counts the characters of all gold text"
+    return "for whole documents, give evaluate their lengths" if facet.kind == "span" else ""
 
 
 def needs_passages(measure: Measure) -> bool:

@@ -760,11 +760,6 @@ class Scores:
         return (self._origin or Origin()).signature(self.measures, self.runs, self.query_ids)
 
     @property
-    def _ties(self) -> object:
-        """The option ``ties`` of the signature; None if it is not known."""
-        return self._origin and self._origin.options.get("ties")
-
-    @property
     def coverage_notes(self) -> tuple[str, ...]:
         """Sentences of the CoverageWarning; empty without problems, or if the coverage is not known."""
         return () if self._coverage is None else tuple(self._coverage.notes())

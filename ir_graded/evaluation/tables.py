@@ -81,7 +81,8 @@ class Table:
         )
         notes = [re.sub(r"(?<=[^.!?}])\Z", ".", caption)]  # other sentences follow
         origin = scores._origin  # noqa: SLF001  # the signature would compute hashes
-        if origin is not None and "without_relevant" in origin.options:
+        options = {} if origin is None else origin.options
+        if "without_relevant" in options:
             notes.append("Topics without a relevant document are left out.")
         notes += [*([] if self.weights is None else ["Topics are weighted."]), "Best values in bold."]
         signs: _Signs = {(run, name): [] for name in scores.names for run in runs}
@@ -100,8 +101,8 @@ class Table:
                 text = TOO_FEW if within.too_few[column, at] else ", ".join(ends)
                 cells[at, column] = f"{cell} [{text}]"
         rows = [[runs[run], *cells[at]] for at, run in zip(scores.best_first, runs, strict=True)]
-        ties = scores._ties  # noqa: SLF001  # the signature would compute hashes
-        settings = settings_of(zip(measures, scores.measures, strict=True), paper.text, ties)
+        named = zip(measures, scores.measures, strict=True)
+        settings = settings_of(named, paper.text, options.get("ties"))
         caption = " ".join(dict.fromkeys(filter(None, [*notes, *of_tests, settings])))
         text = paper.render(["run", *measures], rows, caption, **layout)
         seed = self.rng if of_tests and isinstance(self.rng, int) else None
@@ -156,7 +157,7 @@ class Table:
             f"{paper.raised(BETTER, BETTER)}: significantly better, {paper.raised(WORSE, WORSE)}: "
             f"significantly worse than {runs[baseline]} ({_test_of(found)} for the {found.tests[0]} "
             f"run{'s' if found.tests[0] > 1 else ''} of each measure, alpha = {self.alpha:g}).",
-            *map(paper.text, found.notes),
+            *map(paper.text, _notes_of(found)),
         ]
 
     def _mark_letters(self, signs: _Signs, runs: dict[str, str], paper: Paper) -> list[str]:
@@ -172,7 +173,7 @@ class Table:
         return [
             f"Raised letters: significantly better than these runs ({_test_of(found)} for the "
             f"{found.tests[0]} pairs of runs of each measure, alpha = {self.alpha:g}).",
-            *map(paper.text, found.notes),
+            *map(paper.text, _notes_of(found)),
         ]
 
     def _cells(self, places: list[int], signs: _Signs, paper: Paper) -> Any:
@@ -243,6 +244,11 @@ def _add_signs(signs: _Signs, found: Differences, sign_of: Callable[[str, bool],
     for at in np.flatnonzero(found.significant).tolist():
         signs[str(found.run[at]), found.measure[at]].append(sign_of(str(found.baseline[at]), better[at]))
     return True
+
+
+def _notes_of(found: Differences) -> list[str]:
+    """Return the notes on the test; a table shows no verdicts."""
+    return [note for note in found.notes if note not in found.on_verdicts]
 
 
 def _test_of(found: Differences) -> str:

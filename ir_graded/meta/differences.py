@@ -118,6 +118,7 @@ class Differences(Result):
             ``compare_runs`` finds equal rankings.
         direction: 1 where higher scores are better, else -1.
         notes: sentences on what limits the comparison.
+        on_verdicts: those among them that limit what a verdict says.
     """
 
     slice: tuple[str, ...]
@@ -152,6 +153,7 @@ class Differences(Result):
     unseen: Floats
     direction: Floats = field(repr=False)
     notes: tuple[str, ...] = ()
+    on_verdicts: tuple[str, ...] = field(default=(), repr=False)
 
     COLUMNS: ClassVar = (
         *("slice", "topics", "judged", "baseline_judged", "effective_topics", "measure", "run", "baseline"),
@@ -480,14 +482,18 @@ def differences(  # noqa: PLR0913  # options, all by keyword
         notes=notes + sample.notes + note_on_trimmed(answers.trimmed, named),
     )
     more = (*_note_on_bounds(found, answers.above, named), *_note_on_unseen(found))
-    return replace(found, notes=found.notes + more)
+    return replace(found, notes=found.notes + more, on_verdicts=more)
 
 
 def with_equal_rankings(found: Differences, equal: Bools) -> Differences:
     """Return a comparison without unseen failures where rankings are equal."""
-    kept = [note for note in found.notes if note not in _note_on_unseen(found)]
+    was = _note_on_unseen(found)
     found = replace(found, unseen=np.where(equal, np.nan, found.unseen))
-    return replace(found, notes=(*kept, *_note_on_unseen(found)))
+    kept, of_verdicts = (
+        tuple(note for note in notes if note not in was) + _note_on_unseen(found)
+        for notes in (found.notes, found.on_verdicts)
+    )
+    return replace(found, notes=kept, on_verdicts=of_verdicts)
 
 
 def _note_on_unseen(found: Differences) -> tuple[str, ...]:
@@ -501,7 +507,8 @@ def _note_on_unseen(found: Differences) -> tuple[str, ...]:
     of_share = left * share / (found.unseen[at] - found.tolerance + left) if left > 0 else 0.0
     enough = math.ceil(math.log(found.alpha) / math.log1p(-of_share)) if of_share > 0 else 0
     where = "" if found.slice[at] == ALL_TOPICS else f" on {found.slice[at]!r}"
-    remedy = f"; {enough:,} topics would show the tolerance" if enough else ""
+    kind = "" if found.effective_topics[at] == found.topics[at] else "effective "
+    remedy = f"; {enough:,} {kind}topics would show the tolerance" if enough else ""
     return (
         f"In {np.count_nonzero(exceeds):,} of {exceeds.size:,} comparisons fewer than {FEWEST_DIFFERENT} "
         f"topics differ, so rare failures may be unseen: up to {share:.1%} of the queries could fail by "

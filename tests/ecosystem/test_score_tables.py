@@ -146,6 +146,18 @@ def test_letters_name_the_runs_that_are_significantly_worse():
         assert len([sign for sign in letters if sign in "abcd"]) == found.significant.sum()
 
 
+def test_captions_leave_out_notes_on_verdicts_which_tables_do_not_show():
+    rng = np.random.default_rng(0)
+    a = np.full(12, 0.5)
+    runs = np.stack([a, a - 3 * rng.exponential(0.1, 12) ** 2, 0.3 + rng.normal(0, 0.1, 12)])
+    scores = Scores(("a", "b", "c"), scored().measures[:1], tuple(range(12)), runs[np.newaxis])
+    found = ir_graded.meta.differences(scores)
+    assert ["although Student's interval ends" in note for note in found.notes] == [True]
+    assert found.verdict[0] == "not worse"
+    assert not found.significant[0]
+    assert "although" not in scores.to_latex(letters=True)
+
+
 def test_letters_of_a_test_that_cannot_succeed_are_left_out():
     for runs, topics, least in ((2, 5, r"0\.0625"), (3, 2, r"0\.5")):
         values = scored().values[:, :runs, :topics]

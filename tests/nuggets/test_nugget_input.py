@@ -260,7 +260,7 @@ def test_wrong_costs(tokens, message):
             EXAMPLE_RUN,
             "would score whole documents: in the qrels, the table has start but not length",
         ),
-        ("NuggetR", {"1": {"a": 1}}, EXAMPLE_RUN, "needs intents, but the qrels have no column iteration"),
+        ("NuggetR", {"1": {"a": 1}}, EXAMPLE_RUN, "no column iteration: without facts, CharR counts"),
         (
             "U",
             DOCUMENTS,
@@ -291,3 +291,6 @@ def test_runs_that_fill_a_budget_to_different_shares_are_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ir_graded.evaluate(["CharR(budget=20)", "CharR(budget=100)@1"], gold, runs)
+    words = "'long' fills 0% of it on average, 'short' 67%; fit='drop' leaves out rows that do not fit"
+    with pytest.warns(CoverageWarning, match=words):
+        ir_graded.evaluate("CharR(budget=30,fit='drop')", gold, runs)
