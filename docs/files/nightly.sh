@@ -10,5 +10,5 @@ worse=$?
 ir_graded report qrels.csv release=release.json tonight=tonight.json -m "$measures" \
   --weights traffic.csv --baseline release --queries queries.tsv --html report.html
 ir_graded evaluate qrels.csv search=tonight.json -m "$measures" --save "scores/$(date +%F).json" > /dev/null
-ir_graded history scores -m nDCG@10 --weights traffic.csv --plot history.svg > history.txt
+ir_graded history scores -m nDCG@10 --weights traffic.csv --slices kinds.csv --plot history.svg > history.txt
 exit $worse

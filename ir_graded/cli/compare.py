@@ -321,12 +321,7 @@ _TESTED = options.stacked(
     options.of(differences, "alternative", "family"),
     options.weights,
     options.clusters,
-    click.option(
-        "--slices",
-        metavar="FILE",
-        help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by "
-        "blanks, or by tabs or commas if topics hold blanks.",
-    ),
+    options.slices,
     click.option(
         "--min",
         "minimum",

@@ -247,6 +247,12 @@ weights = click.option(
     help="Weights of topics, such as their traffic. FILE: lines of topic and weight, or CSV or TSV with a "
     "header and a column weight.",
 )
+slices = click.option(
+    "--slices",
+    metavar="FILE",
+    help="Also test each slice of topics separately. FILE: lines of topic and slice, separated by blanks, or "
+    "by tabs or commas if topics hold blanks.",
+)
 clusters = click.option(
     "--clusters",
     metavar="FILE",

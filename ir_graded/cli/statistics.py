@@ -16,6 +16,7 @@ from ir_graded.errors import MOST_IDS, CoverageWarning, InputError, format_ids
 from ir_graded.evaluation.scores import Scores, read_scores
 from ir_graded.io.paths import no_pipe
 from ir_graded.meta.matrix import reference_name
+from ir_graded.meta.topics import ALL_TOPICS
 
 from . import options, sources
 from .output import frame_text, show, show_note, written
@@ -234,6 +235,7 @@ def across(
 )
 @options.of(statistics_of.history)
 @options.weights
+@options.slices
 @options.clusters
 @click.option("--plot", "figure", metavar="FILE", help="File for a figure: .png, .pdf or .svg.")
 @options.table
@@ -267,8 +269,10 @@ def history(  # one parameter an option
     if measures:
         scores = _by_measures(scores, [*map(str, options.read(measures))])
     found = statistics_of.history(scores, **chosen)
-    labels = ["release", "measure", "run"]
-    show(frame_text(found.to_frame().set_index(labels), labels, output, places))
+    frame, labels = found.to_frame(), ["release", "slice", "measure", "run"]
+    if chosen["slices"] is None:
+        frame = frame.drop(columns=labels.pop(1))
+    show(frame_text(frame.set_index(labels), labels, output, places))
     if FORMATS[output].note:
         show_note(_losses(found), output)
     if chosen["weights"] is not None:
@@ -280,16 +284,20 @@ def history(  # one parameter an option
 def _losses(found: statistics_of.History) -> str:
     """Return sentences on the tests of a history and on the releases that are worse than an earlier one."""
     several = len({*found.measure}) > 1 or len({*found.run}) > 1
+    places = zip(found.release, found.slice, found.measure, found.run, strict=True)
     labels = [
-        release + (f" ({run} by {measure})" if several else "")
-        for release, measure, run in zip(found.release, found.measure, found.run, strict=True)
+        release
+        + (f" ({run} by {measure})" if several else "")
+        + ("" if part == ALL_TOPICS else f" on {part}")
+        for release, part, measure, run in places
     ]
     worse = [label for label, is_worse in zip(labels, found.worse.tolist(), strict=True) if is_worse]
     more = f" and {len(worse) - MOST_IDS} more" if len(worse) > MOST_IDS else ""
     listed = f"{', '.join(worse[:MOST_IDS])}{more}" if worse else "none"
+    slices = ", slices" if len({*found.slice}) > 1 else ""
     return (
         f"Worse than the first release or the best one before: {listed} (two-sided paired t tests, Holm's "
-        f"correction over all pairs of releases and runs of a measure, alpha {found.alpha:g})."
+        f"correction over all pairs of releases{slices} and runs of a measure, alpha {found.alpha:g})."
     )
 
 

@@ -451,11 +451,12 @@ def _interval(value: float, se: float, degrees: float, alpha: float) -> dict[str
 class History(Result):
     """Means of runs over releases, the result of :func:`history`.
 
-    The attributes are columns, with a value for each release, measure and run. Changes, intervals and
+    The attributes are columns, with a value for each release, slice, measure and run. Changes, intervals and
     p-values are NaN, and ``best`` is empty, if there is no comparable release to compare with.
 
     Attributes:
         release: name of the release.
+        slice: slice of topics; ``"all"`` is all topics.
         measure: printed name of the measure.
         run: name of the run.
         topics: number of topics.
@@ -477,6 +478,7 @@ class History(Result):
     """
 
     release: tuple[str, ...]
+    slice: tuple[str, ...]
     measure: tuple[str, ...]
     run: tuple[Hashable, ...]
     topics: Ints
@@ -497,7 +499,7 @@ class History(Result):
     notes: tuple[str, ...] = ()
 
     COLUMNS: ClassVar = (
-        *("release", "measure", "run", "topics", "mean", "change"),
+        *("release", "slice", "measure", "run", "topics", "mean", "change"),
         *("change_first", "low_first", "high_first", "p_first"),
         *("best", "change_best", "low_best", "high_best", "p_best", "part"),
     )
@@ -510,7 +512,7 @@ class History(Result):
             | ((self.p_best < self.alpha) & (self.direction * self.change_best < 0))
         )
 
-    def plot(self, measure: Any = None, ax: Axes | None = None) -> Figure:
+    def plot(self, measure: Any = None, slice: str = ALL_TOPICS, ax: Axes | None = None) -> Figure:
         """Plot the means by a measure, by default the first, with intervals of the change from the first.
 
         The interval excludes the mean of the first release where ``low_first`` to ``high_first`` excludes 0.
@@ -518,12 +520,17 @@ class History(Result):
         """
         from ir_graded.plots.scores import history as draw
 
-        return draw(self, measure, ax)
+        return draw(self, measure, slice, ax)
 
 
 @statistic()
 def history(
-    scores: Mapping[str, Any], *, alpha: float = 0.05, weights: Any = None, clusters: Any = None
+    scores: Mapping[str, Any],
+    *,
+    alpha: float = 0.05,
+    weights: Any = None,
+    slices: Any = None,
+    clusters: Any = None,
 ) -> History:
     """Follow means over releases, test each against the first and the best one before, and find breaks.
 
@@ -532,20 +539,22 @@ def history(
 
     Small losses add up, and a test against the previous release misses them. Each release is therefore tested
     against the first one of its part, and against the one with the best mean so far. The p-values are those
-    of Student's paired t test, two-sided. Holm's correction is over all pairs of comparable releases
-    and all runs of a measure, because each of them may become the best one. So the p-values of a release
-    rise when later ones are added.
+    of Student's paired t test, two-sided. Holm's correction is over all pairs of comparable releases,
+    all slices and all runs of a measure, because each release may become the best one. So the p-values of a
+    release rise when later ones are added.
 
     Args:
         scores: scores of each release, oldest first: results of ``ir_graded.evaluate``, or mappings from
             measures to score matrices.
         alpha: significance level, between 0 and 1; the intervals have the confidence 1 - alpha.
         weights: weights of the topics of all releases, as in ``differences``.
+        slices: slices of the topics, each followed in addition to all topics, as in ``differences``.
         clusters: the cluster of each topic of all releases, as in ``differences``.
 
     Raises:
         InputError: there are fewer than two releases, a score is not finite, a topic has no weight, a wrong
-            one or no cluster, or lower scores of a measure are better in only some releases.
+            one or no cluster, a slice has fewer than two topics, or lower scores of a measure are better in
+            only some releases.
         ParameterError: ``alpha`` is out of its range, or all measures are geometric means.
 
     Warns:
@@ -574,7 +583,8 @@ def history(
     if not isinstance(scores, Mapping) or len(scores) < FEWEST:
         found = f"{len(scores)} releases" if isinstance(scores, Mapping) else short_repr(scores)
         raise InputError(f"expected a mapping from two or more releases to their scores, found {found}")
-    releases = [_Release.of(str(name), one, weights, clusters) for name, one in scores.items()]
+    sample = {"weights": weights, "slices": slices, "clusters": clusters}
+    releases = [_Release.of(str(name), one, sample) for name, one in scores.items()]
     alone = all(len(one.runs) == 1 for one in releases)
     notes, parts = [], [1]
     for before, now in pairwise(releases):
@@ -588,7 +598,7 @@ def history(
     direction = _directions(releases)
     rows = _followed(releases, parts, alone, alpha, direction)
     columns: dict[str, Any] = {name: tuple(row[name] for row in rows) for name in History.COLUMNS}
-    of_text = ("release", "measure", "run", "best")
+    of_text = ("release", "slice", "measure", "run", "best")
     columns |= {name: np.array(values) for name, values in columns.items() if name not in of_text}
     signs = np.array([direction[measure] for measure in columns["measure"]])
     return History(**columns, direction=signs, alpha=float(alpha), notes=tuple(notes))
@@ -614,7 +624,7 @@ def _followed(
     alpha: float,
     direction: Mapping[str, float],
 ) -> list[dict[str, Any]]:
-    """Return the columns of each release, measure and run, in their order.
+    """Return the columns of each release, slice, measure and run, in their order.
 
     Args:
         releases: the releases, oldest first.
@@ -625,31 +635,36 @@ def _followed(
     """
     special = extra("scipy.special")
     rows: list[dict[str, Any]] = []
-    # Number and row of each earlier release and its scores, by part, measure and run.
+    # Number and row of each earlier release and its scores, by part, slice, measure and run.
     runs: dict[Any, list[tuple[int, dict[str, Any], Floats]]] = defaultdict(list)
     # p-values of all pairs by measure, and which of them belong where.
     p: dict[str, list[float]] = defaultdict(list)
     places: list[tuple[dict[str, Any], str, int]] = []
     for number, (release, part) in enumerate(zip(releases, parts, strict=True)):
         sample = release.sample
-        for measure, run, mean, scores in release.columns():
+        for name, measure, run, mean, scores in release.columns():
             row: dict[str, Any] = dict.fromkeys(History.COLUMNS, np.nan)
-            row |= {"release": release.name, "measure": measure, "run": run, "mean": mean, "best": ""}
-            row |= {"topics": sample.weights.size, "part": part}
-            if before := runs[part, measure, alone or run]:
+            row |= {"release": release.name, "slice": name, "measure": measure, "run": run, "mean": mean}
+            topics = sample.parts[name]
+            weights = sample.weights[topics]
+            row |= {"topics": topics.size, "part": part, "best": ""}
+            if before := runs[part, name, measure, alone or run]:
                 z = (scores - np.stack([old for _, _, old in before])).round(DECIMALS)
                 # The earliest of equally good ones.
                 best = int(np.argmax([direction[measure] * old["mean"] for _, old, _ in before]))
                 row["best"] = before[best][1]["release"]
-                means, se, effective = mean_and_error(*sample.units(z)[1:])
+                means, se, effective = mean_and_error(*sample.units(z, name)[1:])
                 width = -special.stdtrit(effective - 1, alpha / 2) * se
-                for name, at in (("first", 0), ("best", best)):
-                    change = float(means_over_topics(z[at], sample.weights))
-                    ends = {f"low_{name}": change - width[at], f"high_{name}": change + width[at]}
-                    row |= {f"change_{name}": change} | ends
-                    places.append((row, f"p_{name}", len(p[measure]) + at))
+                changes = means_over_topics(z[:, topics], weights).tolist()
+                for which, at in (("first", 0), ("best", best)):
+                    ends = {
+                        f"low_{which}": changes[at] - width[at],
+                        f"high_{which}": changes[at] + width[at],
+                    }
+                    row |= {f"change_{which}": changes[at]} | ends
+                    places.append((row, f"p_{which}", len(p[measure]) + at))
                 if before[-1][0] == number - 1:
-                    row["change"] = float(means_over_topics(z[-1], sample.weights))
+                    row["change"] = changes[-1]
                 p[measure] += (2 * special.stdtr(effective - 1, -np.abs(studentised(means, se)))).tolist()
             before.append((number, row, scores))
             rows.append(row)
@@ -670,7 +685,7 @@ class _Release:
     sample: Sample
 
     @classmethod
-    def of(cls, name: str, scores: Any, weights: Any, clusters: Any) -> _Release:
+    def of(cls, name: str, scores: Any, options: Mapping[str, Any]) -> _Release:
         try:
             matrices = matrices_by_measure(scores, 1)
             topics = next(iter(matrices.values())).topics
@@ -680,7 +695,7 @@ class _Release:
                 measure: ScoreMatrix(matrix.values[order], topics, matrix.runs)
                 for measure, matrix in matrices.items()
             }
-            sample = Sample.of(topics, weights, clusters=clusters)
+            sample = Sample.of(topics, **options)
             direction = dict(zip(in_order, directions_of(scores, in_order).tolist(), strict=True))
             return cls(name, in_order, direction, getattr(scores, "signature", None), sample)
         except GradedError as error:
@@ -694,13 +709,16 @@ class _Release:
     def topics(self) -> list[str]:
         return [*map(str, next(iter(self.matrices.values())).topics)]
 
-    def columns(self) -> Iterator[tuple[str, Hashable, float, Floats]]:
-        """Yield each measure and run with the mean and the scores of the topics that have a weight."""
-        for measure, matrix in self.matrices.items():
-            values = matrix.values[self.sample.kept].T
-            means = means_over_topics(values, self.sample.weights).round(DECIMALS).tolist()
-            for run, mean, scores in zip(matrix.runs, means, values, strict=True):
-                yield measure, run, mean, scores
+    def columns(self) -> Iterator[tuple[str, str, Hashable, float, Floats]]:
+        """Yield slice, measure, run, mean on the slice, and scores of all topics that have a weight."""
+        for name, topics in self.sample.parts.items():
+            for measure, matrix in self.matrices.items():
+                values = matrix.values[self.sample.kept].T
+                means = means_over_topics(values[:, topics], self.sample.weights[topics])
+                for run, mean, scores in zip(
+                    matrix.runs, means.round(DECIMALS).tolist(), values, strict=True
+                ):
+                    yield name, measure, run, mean, scores
 
     def breaks(self, before: _Release) -> Iterator[str]:
         """Yield what makes means of two releases incomparable."""

@@ -267,7 +267,7 @@ def forest(found: Any, measure: Any = None, run: Any = None, ax: Axes | None = N
     return style.figure_of(axes)
 
 
-def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
+def history(found: Any, measure: Any = None, part: str = "all", ax: Axes | None = None) -> Figure:
     """Plot means over releases: a line a run, which ends where releases are not comparable.
 
     Bars are intervals of the change from the first release of a part, around the mean: those that exclude the
@@ -278,14 +278,17 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     Args:
         found: result of ``ir_graded.meta.history``.
         measure: one of its measures; by default the first.
+        part: one of its slices.
         ax: axes to draw into; by default a new figure.
 
     Raises:
-        InputError: the measure is not among those of the result.
+        InputError: the measure or the slice is not among those of the result.
     """
     rows = found.to_frame().assign(worse=found.worse, better=found.direction * found.mean)
+    releases = [*dict.fromkeys(rows["release"])]
     wanted = _chosen("measure", measure and str(measure), rows["measure"].unique().tolist())
-    releases, rows = [*dict.fromkeys(rows["release"])], rows[rows["measure"] == wanted]
+    part = _chosen("slice", part, rows["slice"].unique().tolist())
+    rows = rows[(rows["measure"] == wanted) & (rows["slice"] == part)]
     if not rows["release"].duplicated().any():
         rows = rows.assign(run="mean")
     last = rows[rows["release"] == rows["release"].iloc[-1]].sort_values(
@@ -297,16 +300,16 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
     with style.canvas(ax, [*labels, interval, _WORSE, "not comparable"]) as axes:
         starts = rows.assign(at=rows["release"].map(releases.index)).groupby("part")["at"].min().iloc[1:]
         for number, (run, label) in enumerate(zip(runs, labels, strict=False)):
-            for of_part, part in rows[rows["run"] == run].groupby("part"):
+            for of_part, same in rows[rows["run"] == run].groupby("part"):
                 first = of_part == rows.loc[rows["run"] == run, "part"].iloc[0]
                 places = np.full(len(releases), np.nan)
-                at, mean = part["release"].map(releases.index), part["mean"]
+                at, mean = same["release"].map(releases.index), same["mean"]
                 places[at] = mean
                 line = style.line_style(number)
                 axes.plot(places, label=label if first else None, **line)
                 # The bars of several runs are side by side.
                 at = at + _BAR_SHIFT * (number - (len(labels) - 1) / 2)
-                ends = [mean - part["change_first"] + part[end] for end in ("low_first", "high_first")]
+                ends = [mean - same["change_first"] + same[end] for end in ("low_first", "high_first")]
                 bar = interval if first and number == len(labels) - 1 else ""
                 axes.vlines(at, *ends, color=line["color"], linewidth=1.0, alpha=0.45, label=bar)
                 if len(runs) == 1:
@@ -319,7 +322,8 @@ def history(found: Any, measure: Any = None, ax: Axes | None = None) -> Figure:
         step = -(-len(releases) // _MAX_NAMED_RELEASES)
         axes.set_xticks(range(0, len(releases), step), _names(releases[::step]), rotation=90)
         axes.set_xlim(-0.5, len(releases) - 0.5)
-        axes.set_ylabel(_names([wanted])[0])
+        of_slice = "" if part == "all" else f" on {printable(part)}"
+        axes.set_ylabel(f"{_names([wanted])[0]}{of_slice}")
         if len(runs) > _MAX_LINES:
             axes.set_title(f"the best {_MAX_LINES} of {len(runs)} runs")
     return style.figure_of(axes)

@@ -49,11 +49,14 @@ def test_a_broken_kind_of_queries_is_found(tmp_path, queries):
     assert (tmp_path / "git.txt").read_text().splitlines()[-1] == "push"
     assert (tmp_path / "report.html").stat().st_size
     assert not (tmp_path / "history.txt").read_text()  # of one night
+    broken = (tmp_path / "engine.json").rename(tmp_path / "broken.json")
     shutil.copy(tmp_path / "release.json", tmp_path / "engine.json")
+    (tmp_path / "scores" / "2026-01-01.json").unlink()
     assert run_night(tmp_path, "2026-01-02") == [0, 0, 0]
-    history = (tmp_path / "history.txt").read_text()
-    assert "2026-01-01  nDCG@10" in history
-    assert "2026-01-02  nDCG@10" in history
+    broken.rename(tmp_path / "engine.json")
+    assert run_night(tmp_path, "2026-01-03")[1] == 1
+    history = " ".join((tmp_path / "history.txt").read_text().split())
+    assert "best one before: 2026-01-03 on codes (two-sided" in history
     assert (tmp_path / "history.svg").stat().st_size
 
 

@@ -90,6 +90,39 @@ def test_each_release_is_tested_against_the_first_and_the_best_one_before(alpha)
     assert any(worse)
 
 
+@pytest.mark.filterwarnings("ignore:.*it is not known if the qrels differ")
+def test_slices_are_followed_and_corrected_with_all_topics():
+    rng = np.random.default_rng(2)
+    values = [rng.normal(0.5 - 0.05 * at, 0.1, 24) for at in range(3)]
+    weights, kinds = dict(enumerate(rng.integers(1, 4, 24).tolist())), ["x", "y", "y"] * 8
+
+    def of_topics(kind):
+        chosen = [at for at in range(24) if kind in {kinds[at], "all"}]
+        frames = (pd.DataFrame({"run": one[chosen]}, index=chosen) for one in values)
+        given = {name: {"Q": frame} for name, frame in zip("abc", frames, strict=True)}
+        return given, {at: weights[at] for at in chosen}
+
+    given, of_all = of_topics("all")
+    found = history(given, weights=of_all, slices=dict(enumerate(kinds))).to_frame()
+    assert [*found["slice"]] == ["all", "x", "y"] * 3
+    raw, shared = [], [name for name in found if not name.startswith("p_") and name != "slice"]
+    for kind in ("all", "x", "y"):
+        given, of_kind = of_topics(kind)
+        alone = history(given, weights=of_kind).to_frame()
+        same = found[found["slice"] == kind].reset_index(drop=True)
+        pd.testing.assert_frame_equal(same[shared], alone[shared])
+        for one, other in itertools.combinations("abc", 2):
+            pair = {name: given[name] for name in (one, other)}
+            raw.append((history(pair, weights=of_kind).p_first[1], kind, one, other))
+    corrected, largest = {}, 0.0
+    for at, (p, *pair) in enumerate(sorted(raw)):
+        largest = max(largest, min(1.0, (len(raw) - at) * p))
+        corrected[tuple(pair)] = largest
+    for row in found[found["release"] != "a"].to_dict("records"):
+        for name, other in (("p_first", "a"), ("p_best", row["best"])):
+            assert row[name] == pytest.approx(corrected[row["slice"], other, row["release"]], rel=1e-12)
+
+
 def test_the_order_of_topics_does_not_matter():
     first = scores_of(0)
     second = scores_of(1, {topic: QRELS[topic] for topic in reversed(TOPICS)})
@@ -229,6 +262,21 @@ def test_figures_have_a_line_for_each_run_that_breaks_between_parts(releases, ru
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_figures_show_a_slice():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    slices = {topic: "odd" if int(topic) % 2 else "even" for topic in TOPICS}
+    found = history({"a": scores_of(0), "b": scores_of(1)}, slices=slices)
+    (axes,) = found.plot("RR", "odd").axes
+    assert axes.get_ylabel() == "RR on odd"
+    rows = found.to_frame().query("measure == 'RR' and slice == 'odd'")
+    assert axes.lines[0].get_ydata().tolist() == rows["mean"].tolist()
+    with pytest.raises(InputError, match="slice='none' must be one of 'all', 'even', 'odd'"):
+        found.plot("RR", "none")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
 def test_figures_mark_releases_that_are_worse():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -271,6 +319,7 @@ def test_the_command_prints_the_table_of_python(run):
     code, out, err = run("scores", "-o", "csv", "-p", "-1")
     assert (code, err) == (0, "")
     expected = quiet({"v2": scores_of(0), "v9": scores_of(1), "v10": scores_of(2)}).to_frame()
+    assert {*expected.pop("slice")} == {"all"}
     rows = [line.split(",") for line in out.splitlines()]
     assert rows[0] == [*expected]
     assert [row[:3] for row in rows[1:]] == expected[["release", "measure", "run"]].to_numpy().tolist()
@@ -369,3 +418,13 @@ def test_folders_are_left_out_with_a_warning(run, tmp_path):
     code, out, err = run("scores", "-o", "csv")
     assert (code, releases_of(out)) == (0, ["v2", "v9", "v10"])
     assert err == "ir_graded: warning: scores: 'x.json' (1 in total) are not .json files and are left out\n"
+
+
+def test_the_command_follows_slices(run, tmp_path):
+    slices = tmp_path / "kinds.txt"
+    slices.write_text("".join(f"{topic} {'ab'[int(topic) % 2]}\n" for topic in TOPICS))
+    code, out, _ = run("scores", "-m", "Q", "--slices", "kinds.txt", "-o", "csv")
+    assert (code, out.splitlines()[0].split(",")[:2]) == (0, ["release", "slice"])
+    assert [line.split(",")[1] for line in out.splitlines()[1:4]] == ["all", "a", "b"]
+    said = " ".join(run("scores", "-m", "Q", "--slices", "kinds.txt")[1].split())
+    assert "Holm's correction over all pairs of releases, slices and runs of a measure" in said
