@@ -60,6 +60,8 @@ NOT_JUDGED = -999
 _MANY = 1 << 15
 #: Arrow types that make Polars print a panic to stderr, or that it reads as raw bytes.
 _NO_SERIES = re.compile(r"decimal256|extension<arrow\.uuid")
+#: Version of pyarrow from which Polars reads views of text that pyarrow made.
+_VIEWS_SINCE = 25
 #: Further columns by their other names.
 _OTHER_NAMES = {other: facet.name for facet in FACETS for other in facet.other_names}
 #: Functions that return further columns as they were given.
@@ -576,8 +578,16 @@ def _as_objects(column: Any) -> list[Any]:
     return values
 
 
+def _crashes_on_views() -> bool:
+    """Return whether Polars crashes on views that pyarrow made, as in tables cast to them."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and int(pyarrow.__version__.partition(".")[0]) < _VIEWS_SINCE
+
+
 def _series_of_arrow(column: Any) -> pl.Series:
     """Return an Arrow column as a series. Raises InputError if Polars lacks the type, such as unions."""
+    if str(column.type) == "string_view" and _crashes_on_views():
+        column = column.cast("large_string")
     if not _NO_SERIES.search(str(column.type)):
         with suppress(pl.exceptions.PolarsError, pl.exceptions.PanicException):
             return pl.Series(column)
