@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 import yaml
-from doc_blocks import DOCS, environment
-from shop import write_shop
+from doc_blocks import DOCS, blocks, environment
+from shop import KINDS, write_shop
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,7 +35,8 @@ def run_night(folder, night):
 
 
 @pytest.mark.parametrize("queries", [80, pytest.param(2000, marks=pytest.mark.nightly)])
-def test_a_broken_kind_of_queries_is_found(tmp_path, queries):
+@pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+def test_a_broken_kind_of_queries_is_found(tmp_path, monkeypatch, capsys, queries):
     write_shop(tmp_path, queries)
     assert (tmp_path / "engine.json").stat().st_size > 25_000 * queries
     assert run_night(tmp_path, "2026-01-01") == [0, 1, 0, 0]
@@ -49,6 +50,12 @@ def test_a_broken_kind_of_queries_is_found(tmp_path, queries):
     assert (tmp_path / "git.txt").read_text().splitlines()[-1] == "push"
     assert (tmp_path / "report.html").stat().st_size
     assert not (tmp_path / "history.txt").read_text()  # of one night
+    monkeypatch.chdir(tmp_path)
+    (lines,) = (one.text for one in blocks(DOCS / "guide" / "nightly.rst") if ":name: losses" in one.options)
+    exec(compile(lines, "nightly.rst", "exec"), {})  # noqa: S102
+    losses = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:6])
+    assert {int(query[1:]) % len(KINDS) for query in losses} == {KINDS.index("codes")}
+    assert max(map(float, losses.values())) < 0
     broken = (tmp_path / "engine.json").rename(tmp_path / "broken.json")
     shutil.copy(tmp_path / "release.json", tmp_path / "engine.json")
     (tmp_path / "scores" / "2026-01-01.json").unlink()
