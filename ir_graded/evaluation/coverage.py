@@ -289,6 +289,16 @@ class Coverage:
             )
 
     @property
+    def has_ties(self) -> bool:
+        """Whether documents of some run have equal scores."""
+        return any(run.by_position or run.by_doc_id for run in self.runs)
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether scores depend on the ids or positions of documents with equal scores."""
+        return self.by_id and self.has_ties
+
+    @property
     def has_mixed_ties(self) -> bool:
         """Whether some runs rank equal scores by position, and others by id."""
         return any(run.by_position for run in self.runs) and any(run.by_doc_id for run in self.runs)

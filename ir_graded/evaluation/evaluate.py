@@ -59,6 +59,7 @@ OF_ROWS: Mapping[str, tuple[Any, ...]] = {
 _UNEQUAL = 0.1
 #: Highest level of usual scales.
 _HIGHEST_LEVEL = 10
+_ON_DROPPED = ", unless rows are too long for it: fit='drop' leaves them out"
 
 
 def warn_if_swapped(qrels: Any, run: Any) -> None:
@@ -378,6 +379,8 @@ class Request:
             "ignore_identical_ids": ignore_identical_ids,
         }
         options |= _not_usual({**self._of_rows, "without_relevant": without_relevant})
+        if ties in ROW_ORDERS and lengths is not None:
+            raise ParameterError(f"ties={ties!r} is for documents, and with lengths they are passages")
         if ties in ROW_ORDERS:
             _check_here(f"ties={ties!r}", self._others)
             self._of_rows["ties"] = ties
@@ -522,18 +525,15 @@ class Request:
         # If no level is relevant, no topic has relevant text.
         if of_text <= highest and (note := self.judgments.note_on_text(of_text)):
             notes.append(note)
-        for measure in filled[0] if len({frozenset(one) for one in filled}) == 1 else ():
-            shares = [*zip((one[measure] for one in filled), self.runs, strict=True)]
+        for measure in dict.fromkeys(measure for one in filled for measure in one):
+            with_rows = zip(filled, self.runs, strict=True)
+            shares = [(one[measure], run) for one, run in with_rows if measure in one]
             (low, least), (high, most) = min(shares), max(shares)
             if high - low > _UNEQUAL:
                 notes.append(
                     f"The runs do not fill the budget of {measure} alike: {least!r} fills {low:.0%} of it on "
-                    f"average, {most!r} {high:.0%}; "
-                    + (
-                        "fit='drop' leaves out rows that do not fit, which costs long rows more."
-                        if measure.params.get("fit") == "drop"
-                        else "retrieve more rows to compare them at an equal budget."
-                    )
+                    f"average, {most!r} {high:.0%}; retrieve more rows to compare them at an equal budget"
+                    f"{_ON_DROPPED if measure.params.get('fit') == 'drop' else ''}."
                 )
                 break
         names = self.judgments.names

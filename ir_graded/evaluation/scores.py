@@ -42,7 +42,7 @@ from ir_graded.meta.matrix import FEWEST
 
 from .coverage import Coverage
 from .ranges import UNKNOWN, Range, Stated, check_scores, is_lower_better, named, range_of, stated
-from .signature import Origin, Signature, joint_origin, versions, weights_hash
+from .signature import Origin, Signature, joint_origin, order_by_rows, versions, weights_hash
 from .tables import DIGITS, LatexTable, Table, with_options_of
 
 if TYPE_CHECKING:
@@ -835,15 +835,24 @@ def _named_like(scores: Scores, other: Scores) -> Scores:
     Its scores are then those of any order.
     """
     coverage = other._coverage  # noqa: SLF001  # of this module
-    if coverage is None or any(run.by_doc_id or run.by_position for run in coverage.runs):
+    if coverage is None or coverage.has_ties:
         return other
     measures = {_expected(one): one for one in scores.measures}
     by = tuple(measures.get(_expected(one), one) for one in other.measures)
     return replace(other, measures=by) if {*by} == {*scores.measures} else other
 
 
+def _order_of_ties(scores: Scores) -> str:
+    """Return the order by ids or rows of documents with equal scores; empty if none are known to tie."""
+    coverage = scores._coverage  # noqa: SLF001  # of this module
+    if coverage is not None and not coverage.depends_on_rows:
+        return ""
+    return order_by_rows(scores._origin)  # noqa: SLF001  # of this module
+
+
 def _joined(scores: Scores, other: Scores) -> Scores:
     """Return the scores of both runs, by both measures, or on the topics of both."""
+    orders = sorted({order for one in (scores, other) if (order := _order_of_ties(one))})
     if {*scores.runs}.isdisjoint(other.runs):
         other = _named_like(scores, other)
         scores = _named_like(other, scores)
@@ -885,7 +894,12 @@ def _joined(scores: Scores, other: Scores) -> Scores:
     }
     other = other.select(**{name: of for name, of in in_order.items() if of})
     values = np.concatenate([scores.values, other.values], axis=2 if folds else 1 if same_measures else 0)
-    origin = joint_origin(scores._origin, other._origin)  # noqa: SLF001  # of this module
+    if len(orders) > 1:
+        warn_caller(
+            f"Documents with equal scores are in different orders (ties: {' and '.join(orders)}), so part of "
+            "the differences between runs may be due to this order. Evaluate all with the same ties."
+        )
+    origin = joint_origin(scores._origin, other._origin, orders)  # noqa: SLF001  # of this module
     return Scores(
         scores.runs if same_runs else scores.runs + other.runs,
         scores.measures if same_measures else scores.measures + other.measures,

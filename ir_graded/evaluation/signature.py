@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from ir_graded.core.segments import Floats
 from ir_graded.errors import GradedError, short_repr, warn_caller
 from ir_graded.io.sources import Source, opened
 from ir_graded.io.values import as_text, rows_of_dicts
+from ir_graded.measures.params import ROW_ORDERS_IN_WORDS, TIES
 
 if TYPE_CHECKING:
     from ir_graded.io.table import Table
@@ -61,8 +62,8 @@ class Signature:
             whether ``intents``, ``nuggets`` and ``lengths`` were given, and ``duplicates``,
             ``ignore_identical_ids`` and ``without_relevant`` unless they have their defaults; empty if they
             are not known, or differ between parts of joined scores. ``ties`` is the option of the call, but
-            for 'doc_id' 'position' if positions rank documents with equal scores, 'mixed' if they do in some
-            runs, and ids in others.
+            for 'doc_id' 'position' if positions rank documents with equal scores; 'mixed' if runs differ in
+            whether ids, positions, ranks or rows do.
         seed: seed of random numbers, if any were used.
         weights: hash of the weights of the topics, if means are weighted.
 
@@ -311,9 +312,21 @@ class Origin:
         return cls(options, versions, (), qrels | known, {}, *of_means, saved)
 
 
-def joint_origin(one: Origin | None, other: Origin | None) -> Origin:
-    """Return the origin of joined scores: versions and options if both have the same, and no hashes."""
+def order_by_rows(origin: Origin | None) -> str:
+    """Return the order of documents with equal scores where ids or rows decide; empty if it is another."""
+    ties = "" if origin is None else str(origin.options.get("ties", ""))
+    return ties if ties == TIES.default or ties in ROW_ORDERS_IN_WORDS else ""
+
+
+def joint_origin(one: Origin | None, other: Origin | None, ties: Collection[str] = ()) -> Origin:
+    """Return the origin of joined scores: versions and options if both have the same, and no hashes.
+
+    ``ties`` are the orders by rows in which documents with equal scores are, if any are.
+    """
     first, second = one or Origin(), other or Origin()
+    if ties and {*map(order_by_rows, (first, second))}.isdisjoint({""}):
+        joint: dict[str, str | bool] = {"ties": MIXED if len(ties) > 1 else next(iter(ties))}
+        first, second = (replace(each, options=each.options | joint) for each in (first, second))
     return Origin(
         first.options if first.options == second.options else {},
         first.versions if first.versions == second.versions else {},

@@ -178,7 +178,7 @@ def _headed(kind: Kind, data: bytes, path: str, delimiter: str) -> Table:
         names = format_ids(frame[_SNAPSHOT].unique(maintain_order=True).to_list())
         raise FileFormatError(f"{path}: has several snapshots of Quepid, {names}; keep the rows of one")
     declared = {name for facet in FACETS for name in (facet.name, *facet.other_names)}
-    numbers = {facet.name for facet in FACETS if facet.kind == "number"}
+    numbers = {facet.name for facet in (*FACETS, RANK) if facet.kind == "number"}
 
     def column(name: str) -> Any:
         if name in repeated:

@@ -141,7 +141,7 @@ class Source:
         """Return the rows; of dicts, only topics that are wanted, and at least their first documents."""
         if self.content != "dicts":
             found = self.form.read(self.kind, self.given, self.options)
-            found = found.in_order(self.options.ties) if self.options.ties else found
+            found = found.in_order(ties, self.path or self.kind) if (ties := self.options.ties) else found
             found = found.without_identical_ids() if self.options.ignore_identical_ids else found
             return found if self.kind == "qrels" else found.without_repetitions(self.options.duplicates)
         from .table import from_nested

@@ -207,40 +207,47 @@ class Table:
         table = self[first.to_numpy().astype(np.int64)]
         return replace(table, repeated=f"{note} (rows left out: {left_out})")
 
-    def in_order(self, ties: str) -> Table:
+    def in_order(self, ties: str, where: str) -> Table:
         """Return a run with positions for documents with equal scores: by 'rank', or as 'given'.
 
-        Warns where the order by rank is not one by score, which alone ranks documents with different scores.
-        Raises InputError without ranks, or where two rows of a topic have one.
+        ``where`` names the run. Warns where the order by rank is not one by score, which alone ranks
+        documents with different scores. Raises InputError for passages, without ranks, or where two documents
+        of a topic have one.
         """
-        if ties == "rank" and self.has(POSITION):
+        if self.passage is not None:
+            raise InputError(
+                f"{where}: ties={ties!r} is for documents, and this run has passages, of which those with "
+                "equal scores are by doc_id and start"
+            )
+        by_position = ties == "rank" and self.has(POSITION) and not self.has(RANK)
+        if by_position or not len(self):
             return self
-        rows = pl.DataFrame({"topic": self.query_id, "score": self.value})
+        rows = pl.DataFrame({"topic": self.query_id, "doc": self.doc_id, "score": self.value})
         if ties == "given":
             found = rows.select(pl.int_range(pl.len()).over("topic"))
         else:
             if not self.has(RANK):
                 raise InputError(
-                    "run: ties='rank' needs the ranks of the run, in a column rank or a TREC file; "
-                    "ties='given' takes its rows in their order"
+                    f"{where}: ties='rank' needs ranks, in a column rank or a TREC file; ties='given' takes "
+                    "the rows in their order"
                 )
             found = pl.DataFrame({RANK.name: self.numbers(RANK)})
-            rows = rows.hstack(found)
-            self._check_ranks(rows)
+            self._check_ranks(rows.hstack(found))
         of_source = np.zeros(len(self) if self.rows is None else int(self.rows.max(initial=-1)) + 1)
         of_source[slice(None) if self.rows is None else self.rows] = found.to_series().to_numpy()
         return replace(self, further={**self.further, POSITION.name: lambda: pl.Series(of_source)})
 
     def _check_ranks(self, rows: pl.DataFrame) -> None:
-        """Check the columns topic, score and rank."""
-        again = rows.select(pl.struct("topic", RANK.name).is_duplicated()).to_series().arg_true()
+        """Check the columns topic, doc, score and rank."""
+        rows = rows.with_row_index().unique(["topic", RANK.name, "doc"], keep="first", maintain_order=True)
+        again = rows.filter(pl.struct("topic", RANK.name).is_duplicated())
         if len(again):
             raise InputError(
-                f"{self.in_kind(int(again[0]))}: another row of the topic has the same rank, "
-                f"{rows[RANK.name][int(again[0])]:g}; ties='given' takes the rows in their order"
+                f"{self.in_kind(again['index'][0])}: another document of the topic has the same rank, "
+                f"{again[RANK.name][0]:g}; ties='given' takes the rows in their order"
             )
-        by_rank = rows.with_row_index().sort("topic", RANK.name)
-        higher = by_rank.filter(pl.col("score").diff().over("topic") > 0)
+        by_rank = rows.filter(pl.col("score").is_not_nan()).sort("topic", RANK.name)
+        higher = by_rank.filter(pl.col("score") > pl.col("score").shift().over("topic"))
         if len(higher):
             first, topics = self.describe(higher["index"].sort()[0]), higher["topic"].n_unique()
             warn_caller(

@@ -360,7 +360,7 @@ ROW_ORDERS_IN_WORDS = {
     "rank": "tied documents by rank",
     "given": "tied documents in their given order",
     "position": "tied documents by position",
-    "mixed": "tied documents by position in some runs, by doc id in others",
+    "mixed": "tied documents in orders that differ between runs",
 }
 TIES = Choice(
     "order of documents with equal scores: by id, the mean over all orders, or by level",

@@ -103,8 +103,12 @@ def test_ranks_count_only_where_scores_tie_and_a_contradiction_is_told(tmp_path)
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        (dicts(ROWS), "ties='rank' needs the ranks of the run"),
-        (helpers.frame("run", ROWS), "ties='rank' needs the ranks of the run"),
+        (dicts(ROWS), "run: ties='rank' needs ranks, in a column rank or a TREC file"),
+        (helpers.frame("run", ROWS), "run: ties='rank' needs ranks, in a column rank or a TREC file"),
+        (
+            helpers.frame("run", ROWS).assign(rank=RANKS, start=0, length=9),
+            "run: ties='rank' is for documents",
+        ),
         (helpers.frame("run", ROWS).assign(rank=[0, 1, *RANKS[2:4], 1, *RANKS[5:]]), "has the same rank, 1;"),
         (helpers.frame("run", ROWS).assign(rank=[-1, *RANKS[1:]]), "the rank"),
         (helpers.frame("run", ROWS).assign(rank=["one", *RANKS[1:]]), "the rank"),
@@ -113,6 +117,45 @@ def test_ranks_count_only_where_scores_tie_and_a_contradiction_is_told(tmp_path)
 def test_a_run_without_usable_ranks_is_refused(run, expected):
     with pytest.raises(InputError, match=expected):
         values(run, "rank")
+
+
+def test_ranks_come_before_positions_and_are_not_needed_without_rows():
+    table = helpers.frame("run", ROWS).assign(rank=RANKS, position=range(len(ROWS)))
+    assert values(table, "rank") == values(without_ties(ROWS, RANKS))
+    assert values(table.drop(columns="rank"), "rank") == values(without_ties(ROWS))
+    assert values(table[:0], "rank") == values(table[:0])
+
+
+def test_errors_name_the_file_and_the_line(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("query_id,doc_id,score,rank\n101,9,1,0\n101,10,1,\n")
+    with pytest.raises(InputError, match=r"run.csv, line 3.*the rank is missing"):
+        values(path, "rank")
+    path.write_text("query_id,doc_id,score\n101,9,1\n")
+    with pytest.raises(InputError, match=r"run.csv: ties='rank' needs ranks"):
+        values(path, "rank")
+
+
+def test_infinite_scores_do_not_contradict_ranks():
+    table = helpers.frame("run", ROWS).assign(score=float("inf"), rank=RANKS)
+    with pytest.warns(CoverageWarning) as told:
+        evaluate("RR", QRELS, table, ties="rank")
+    assert not [one for one in told if "contradicts" in str(one.message)]
+    with pytest.raises(ParameterError, match="ties='given' is for documents, and with lengths"):
+        evaluate("CharR", QRELS, table, ties="given", lengths={"9": 1})
+
+
+def test_joins_of_orders_are_told_unless_nothing_ties(tmp_path):
+    one = quietly(evaluate, "RR", QRELS, {"a": trec(tmp_path)}, ties="rank")
+    other = quietly(evaluate, "RR", QRELS, {"b": dicts(ROWS)})
+    with pytest.warns(CoverageWarning, match=r"different orders \(ties: doc_id and rank\)"):
+        joined = ir_graded.Scores.concat([one, other])
+    assert joined.signature.options["ties"] == "mixed"
+    assert "tied documents in orders that differ between runs." in joined.to_latex()
+    untied = quietly(evaluate, "RR", QRELS, {"b": without_ties(ROWS)})
+    assert ir_graded.Scores.concat([one, untied]).signature.options["ties"] == "rank"
+    expected = quietly(evaluate, "RR(ties='expected')", QRELS, {"a": dicts(ROWS)})
+    assert ir_graded.Scores.concat([one, expected]).signature.options["ties"] == "rank"
 
 
 def test_measures_of_others_cannot_take_the_order():
