@@ -92,7 +92,7 @@ def assert_sums(measure, one):
     parts = by_topic(found, found.value)
     for topic, score in enumerate(scores):
         total = cases.of_contributions(measure, parts.get(topic, []))
-        assert total == pytest.approx(score, abs=cases.ROUNDING), (measure, topic)
+        assert total == pytest.approx(score, rel=1e-14, abs=cases.ROUNDING), (measure, topic)
     assert_columns(measure, found, columns)
     if "cg" in columns and not cases.needs_tables(measure):
         assert_gains(measure, found, columns, views)

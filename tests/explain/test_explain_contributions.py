@@ -28,7 +28,7 @@ def assert_explained(measure, qrels, run, query_id, expected):
     found = ir_graded.explain(measure, qrels, run, query_id)
     assert found.score == expected
     total = cases.of_contributions(measure, found.to_frame()["contribution"])
-    assert abs(total - expected) <= 1e-12
+    assert total == pytest.approx(expected, rel=1e-14, abs=1e-12)
     assert (found.to_frame()["contribution"] >= 0).all()
     return found
 
