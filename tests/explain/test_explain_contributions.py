@@ -34,7 +34,7 @@ def assert_explained(measure, qrels, run, query_id, expected):
 
 
 @cases.each([subject for subject in cases.ALL if subject.NAME not in WITHOUT])
-@cases.examples(4)
+@cases.examples(12)
 @given(data=st.data())
 def test_contributions_sum_to_the_score(subject, data):
     measure, one = data.draw(cases.measures(subject)), data.draw(cases.collections(subject))
@@ -44,15 +44,14 @@ def test_contributions_sum_to_the_score(subject, data):
     if cases.needs_tables(measure):
         qrels, run = cases.passage_tables(qrels, run)
     expected = cases.scores(measure, one.qrels, one.run)
-    for topic in data.draw(st.permutations(sorted(expected)))[:4]:
-        found = assert_explained(measure, qrels, run, topic, expected[topic])
-        frame = pd.DataFrame(found.columns)
-        if qrels is one.qrels:
-            assert_rows_agree(found, qrels[topic], run.get(topic, {}))
-            if "gains" not in measure.params or measure.NAME in measure_cases.MEASURES:  # else new levels
-                assert_others_agree(found, scorer_of(measure).cut, qrels[topic], run.get(topic, {}))
-        if measure.NAME in measure_cases.MEASURES:
-            assert_columns_agree(measure, frame)
+    topic = data.draw(st.sampled_from(sorted(expected)))
+    found = assert_explained(measure, qrels, run, topic, expected[topic])
+    if qrels is one.qrels:
+        assert_rows_agree(found, qrels[topic], run.get(topic, {}))
+        if "gains" not in measure.params or measure.NAME in measure_cases.MEASURES:  # else new levels
+            assert_others_agree(found, scorer_of(measure).cut, qrels[topic], run.get(topic, {}))
+    if measure.NAME in measure_cases.MEASURES:
+        assert_columns_agree(measure, pd.DataFrame(found.columns))
 
 
 def assert_rows_agree(found, levels, scores):
