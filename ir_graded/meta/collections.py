@@ -583,8 +583,8 @@ def history(
     if not isinstance(scores, Mapping) or len(scores) < FEWEST:
         found = f"{len(scores)} releases" if isinstance(scores, Mapping) else short_repr(scores)
         raise InputError(f"expected a mapping from two or more releases to their scores, found {found}")
-    sample = {"weights": weights, "slices": slices, "clusters": clusters}
-    releases = [_Release.of(str(name), one, sample) for name, one in scores.items()]
+    of_topics = {"weights": weights, "slices": slices, "clusters": clusters}
+    releases = [_Release.of(str(name), one, of_topics) for name, one in scores.items()]
     alone = all(len(one.runs) == 1 for one in releases)
     notes, parts = [], [1]
     for before, now in pairwise(releases):
@@ -685,7 +685,7 @@ class _Release:
     sample: Sample
 
     @classmethod
-    def of(cls, name: str, scores: Any, options: Mapping[str, Any]) -> _Release:
+    def of(cls, name: str, scores: Any, of_topics: Mapping[str, Any]) -> _Release:
         try:
             matrices = matrices_by_measure(scores, 1)
             topics = next(iter(matrices.values())).topics
@@ -695,7 +695,7 @@ class _Release:
                 measure: ScoreMatrix(matrix.values[order], topics, matrix.runs)
                 for measure, matrix in matrices.items()
             }
-            sample = Sample.of(topics, **options)
+            sample = Sample.of(topics, **of_topics)
             direction = dict(zip(in_order, directions_of(scores, in_order).tolist(), strict=True))
             return cls(name, in_order, direction, getattr(scores, "signature", None), sample)
         except GradedError as error:

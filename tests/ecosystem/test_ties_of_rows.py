@@ -11,7 +11,11 @@ from helpers import dicts, quietly, run_command
 import ir_graded
 from ecosystem import forms
 from ir_graded import evaluate
+from ir_graded.core.facets import POSITION
 from ir_graded.errors import CoverageWarning, InputError, ParameterError
+from ir_graded.evaluation.signature import MIXED
+from ir_graded.io.records import ROW_ORDERS
+from ir_graded.measures.params import ROW_ORDERS_IN_WORDS
 
 MEASURES = "Q AP nDCG@2 RR"
 QRELS = dicts(forms.QRELS)
@@ -110,8 +114,8 @@ def test_ranks_count_only_where_scores_tie_and_a_contradiction_is_told(tmp_path)
             "run: ties='rank' is for documents",
         ),
         (helpers.frame("run", ROWS).assign(rank=[0, 1, *RANKS[2:4], 1, *RANKS[5:]]), "has the same rank, 1;"),
-        (helpers.frame("run", ROWS).assign(rank=[-1, *RANKS[1:]]), "the rank"),
-        (helpers.frame("run", ROWS).assign(rank=["one", *RANKS[1:]]), "the rank"),
+        (helpers.frame("run", ROWS).assign(rank=[-1, *RANKS[1:]]), "row 0.: the rank is -1; it must be"),
+        (helpers.frame("run", ROWS).assign(rank=["one", *RANKS[1:]]), "row 0.: the rank 'one' is not a"),
     ],
 )
 def test_a_run_without_usable_ranks_is_refused(run, expected):
@@ -162,6 +166,10 @@ def test_measures_of_others_cannot_take_the_order():
     mine = ir_measures.define(lambda *_: 0.0, name="Mine")
     with pytest.raises(ParameterError, match="ties='given' requires measures that ir_graded computes"):
         evaluate(["Q", mine], QRELS, dicts(ROWS), ties="given")
+
+
+def test_every_order_of_rows_has_words():
+    assert ROW_ORDERS_IN_WORDS.keys() == {*ROW_ORDERS, POSITION.name, MIXED}
 
 
 def test_another_order_is_refused():
