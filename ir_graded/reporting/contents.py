@@ -56,13 +56,15 @@ from ir_graded.meta.differences import p_text
 from ir_graded.meta.matrix import is_geometric, number_of
 from ir_graded.meta.ranks import TESTS as TESTS_OF_RANKS
 from ir_graded.meta.replicates import TooFewTopicsWarning
-from ir_graded.meta.topics import weights_of
+from ir_graded.meta.topics import Sample, weights_of
 from ir_graded.plots.style import plural
 
 #: Rank down to which a page lists documents, and the largest number of documents in all lists.
 LIST_DEPTH, _MOST_LISTED = 20, 400_000
 #: Characters of a text that a page shows.
 _TEXT = 300
+#: The least change of a mean that the leaderboard shows.
+_LEAST_SHOWN = 0.0005
 #: Libraries whose version may change a figure.
 _LIBRARIES = ("ir-measures", "numpy", "pandas", "polars", "matplotlib")
 _DEPTHS = np.array(DEPTHS, dtype=np.int64)
@@ -166,11 +168,13 @@ class Contents:
     ranks: Ranks | None
     #: Weight of each topic; None without weights.
     weights: Floats | None
-    #: Whether topics are in clusters.
-    clustered: bool
+    #: The topics with a weight above 0, and their clusters.
+    sample: Sample
     rng: int
     command: str
     title: str = ""
+    #: Options that have not their default, in words.
+    changed: str = ""
     #: None without qrels.
     unjudged: Unjudged | None = None
     #: None without samples or non-relevant documents.
@@ -192,6 +196,11 @@ class Contents:
     def best_first(self) -> list[int]:
         """Numbers of the runs in the order of the leaderboard, by the first measure."""
         return self.intervals.best_first()
+
+    @property
+    def ties_matter(self) -> bool:
+        """Whether the order of tied documents changes some mean in the digits of the leaderboard."""
+        return self.ties is not None and bool((self.ties >= _LEAST_SHOWN).any())
 
     @property
     def imputed_means(self) -> Floats | None:
@@ -240,8 +249,8 @@ def of_scores(
             test = {"test": options["test"]} if options["test"] in TESTS_OF_RANKS else {}
             of_ranks = ranks(scores[scores.names[0]], alpha=alpha, clusters=clusters, rng=rng, **test)
     scores = weighted(scores, weights)
-    clustered = clusters is not None
-    return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, clustered, rng, command, title)
+    sample = Sample.of(scores.query_ids, weights, clusters=clusters)
+    return Contents(scores, intervals, baseline, tests, of_ranks, of_topics, sample, rng, command, title)
 
 
 def collect(  # noqa: PLR0913  # the options of report
@@ -472,13 +481,13 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "pairWords": "With weights or clusters of topics, this view has no intervals: use meta.differences.",
         "corrected": None,
         "unjudged": None,
-        "ties": None if contents.ties is None else rounded(contents.ties, _MEAN),
+        "ties": rounded(contents.ties, _MEAN) if contents.ties is not None and contents.ties_matter else None,
         "rbo": None if contents.overlap is None else rounded(np.array(contents.overlap), _SHARE),
         "ranks": None,
         "lists": None if contents.lists is None else _lists(contents.lists),
         "sign": None,
     }
-    if contents.weights is None and not contents.clustered:
+    if contents.weights is None and contents.sample.cluster is None:
         found["t"] = -float(extra("scipy.special").stdtrit(topics - 1, alpha / 2))
         found["pairWords"] = (
             "The interval is that of the paired t test for this pair and measure, without correction. Of "

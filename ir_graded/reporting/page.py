@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ir_graded._utils.atomic_files import check_writable, write_whole
 from ir_graded._utils.later import extra
 from ir_graded._utils.publications import short_citations
 from ir_graded.analyses.score_intervals import MOST_IMPUTED
-from ir_graded.errors import ParameterError, short_repr
+from ir_graded.errors import ParameterError
 from ir_graded.evaluation.evaluate import OF_ROWS
 from ir_graded.evaluation.scores import Scores
 from ir_graded.evaluation.tables import TOO_FEW
@@ -133,7 +134,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
         if given := [name for name, value in of_qrels.items() if value is not None]:
             raise ParameterError(f"report: a page of Scores takes no {given[0]}: give measures instead")
         command = _call(["scores", "path='report.html'"], options)
-        _write(path, rng, lambda: of_scores(measures, **options, command=command))
+        _write(path, options, lambda: of_scores(measures, **options, command=command))
         return
     chosen = read_measures(measures)
     options |= of_inputs
@@ -145,12 +146,29 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
 _USUAL = {"test": "randomisation", "title": "", **{name: values[0] for name, values in OF_ROWS.items()}}
 
 
+#: Options that are data, which the call names, unless it can show a path.
+_SOURCES = ("weights", "clusters", "queries", "documents")
+#: Options that change no number.
+_NO_NUMBERS = ("baseline", "rng", "title", "command")
+
+
 def _call(inputs: list[str], options: dict[str, Any]) -> str:
     """Return a call of ``report`` as code, without options that have their usual value."""
-    given = {name: options.get(name) for name in ("weights", "clusters", "queries", "documents")}
-    shown = options | {name: None if one is None else short_repr(one) for name, one in given.items()}
-    chosen = (f"{name}={value!r}" for name, value in shown.items() if _USUAL.get(name) != value)
+    shown = {
+        name: _shown(value, name) if name in _SOURCES else repr(value)
+        for name, value in options.items()
+        if value is not None and (name in _SOURCES or _USUAL.get(name) != value)
+    }
+    chosen = (f"{name}={value}" for name, value in shown.items())
     return f"ir_graded.report({', '.join([*inputs, *chosen])})"
+
+
+def _changed(options: Mapping[str, Any]) -> str:
+    """Return the options that change numbers and have not their default, in words."""
+    usual = {name: one.default for name, one in signature(report).parameters.items()}
+    sources = [name for name in _SOURCES[:2] if options[name] is not None]
+    others = {name: one for name, one in options.items() if name not in {*_SOURCES, *_NO_NUMBERS}}
+    return ", ".join([*sources, *(f"{name} {one}" for name, one in others.items() if one != usual[name])])
 
 
 def _shown(source: Any, name: str) -> str:
@@ -165,15 +183,18 @@ def write_report(
     measures: list[Measure], qrels: Any, runs: Any, path: str | os.PathLike[str], *, rng: int, **options: Any
 ) -> Contents:
     """Write a report as ``report`` does, with the ``command`` that the page shows; return what it shows."""
-    return _write(path, rng, lambda: collect(measures, qrels, runs, rng=rng, **options))
+    options["rng"] = rng
+    return _write(path, options, lambda: collect(measures, qrels, runs, **options))
 
 
-def _write(path: str | os.PathLike[str], rng: int, collected: Callable[[], Contents]) -> Contents:
+def _write(
+    path: str | os.PathLike[str], options: Mapping[str, Any], collected: Callable[[], Contents]
+) -> Contents:
     extra("jinja2")
-    if isinstance(rng, np.random.Generator):
-        raise ParameterError(f"rng={rng!r} must be a whole number >= 0, which the page can show")
-    place = check_writable(path)
-    contents = collected()
+    if isinstance(rng := options["rng"], np.random.Generator):
+        raise ParameterError(f"{rng=} must be a whole number >= 0, which the page can show")
+    place, changed = check_writable(path), _changed(options)
+    contents = replace(collected(), changed=changed)
     write_whole(place, render(contents).encode("utf-8", errors="backslashreplace"))
     return contents
 

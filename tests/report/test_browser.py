@@ -4,6 +4,8 @@ import re
 import shutil
 from contextlib import ExitStack
 
+import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("jinja2")
@@ -571,6 +573,101 @@ def test_numbers_on_axes_have_no_rounding_errors(show, pages):
         page.get_by_label("Run B").press("Enter")
         texts = page.locator("#compare svg text").all_text_contents()
         assert not [text for text in texts if re.search(r"\de", text)]
+
+
+# ------------------------------------------------------------------------------------ every size
+
+SIZES = "() => [...document.querySelectorAll('svg text')].map(e => e.getBoundingClientRect().height)"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Return a page of two runs and 400 topics."""
+    rng = np.random.default_rng(3)
+    rows = [
+        {"run": run, "query_id": f"q{topic}", "measure": "grade", "value": round(float(rng.random()), 3)}
+        for run in ("one", "two")
+        for topic in range(400)
+    ]
+    place = tmp_path_factory.mktemp("large") / "large.html"
+    ir_graded.report(ir_graded.Scores.from_frame(pd.DataFrame(rows), ranges={"grade": (0, 1)}), path=place)
+    return place
+
+
+@pytest.mark.smoke
+def test_many_topics_are_binned_and_searched(show, large, complaints):
+    page = show(large, 1300, "compare")
+    topics = page.locator("#compare .topic-list .id")
+    assert topics.count() == 40
+    squares = page.locator("#compare svg").last.locator("rect")
+    assert 100 < squares.count() < 400
+    assert page.locator("#compare svg").last.locator("circle").count() == 0
+    # Names of topics in the picture of the differences do not hide one another.
+    names = page.locator("#compare svg").nth(1).locator("text", has_text="q").all()
+    assert len(names) == 2
+    page.get_by_label("Find a topic").fill("q39")
+    assert {*topics.all_text_contents()} == {"q39", *(f"q{topic}" for topic in range(390, 400))}
+    page.get_by_label("Find a topic").fill("nothing")
+    assert topics.count() == 0
+    page.click("#tabs >> text=Topics")
+    assert page.locator(".heat-topics li").count() == 300
+    assert complaints == []
+
+
+def test_the_interval_of_a_difference_is_visible(show, large):
+    page = show(large, 1300, "compare")
+    ends = re.search(r"\[(.*), (.*)\]", page.locator("#compare .verdict").text_content()).groups()
+    strip = page.locator("#compare svg").first
+    assert strip.get_attribute("aria-label").endswith(f"interval from {ends[0]} to {ends[1]}")
+    assert strip.locator(".span").bounding_box()["width"] > 100
+
+
+def test_cells_of_few_runs_are_narrow_and_named(show, large):
+    page = show(large, 1300, "topics")
+    assert page.locator("canvas").bounding_box()["width"] == pytest.approx(112, abs=1)
+    marks = [page.locator(f".marks .of-{side}").bounding_box() for side in "ab"]
+    assert marks[0]["x"] + marks[0]["width"] < marks[1]["x"]
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+@pytest.mark.parametrize("view", ["compare", "measures", "topic"])
+def test_letters_in_pictures_are_large_enough(show, pages, width, view):
+    sizes = show(pages / "covid.html", width, view).evaluate(SIZES)
+    assert len(sizes) > 10
+    assert min(sizes) >= 10
+
+
+def test_axes_of_the_leaderboard_have_a_scale(show, pages):
+    page = show(pages / "covid.html", 1300)
+    counts = "() => [...document.querySelectorAll('.scale')].map(e => e.children.length)"
+    assert {*page.evaluate(counts)} <= {2, 3}
+
+
+def test_a_phone_shows_rank_sets_intervals_and_contributions(show, pages):
+    page = show(pages / "covid.html", 390)
+    assert re.fullmatch(r"rank \d+\u2013\d+", page.locator("#board small.set").first.inner_text())
+    assert page.locator("#board tbody .axis").first.bounding_box()["width"] >= 60
+    page.click("#tabs >> text=One topic")
+    assert page.locator("#topic .adds-a").count() > 0
+
+
+def test_legends_are_those_of_the_columns(show, pages):
+    page = show(pages / "covid.html")
+    legend = page.locator("[data-column=rbo]")
+    assert not legend.is_visible()
+    page.click("#tools button:has-text('RBO')")
+    assert legend.is_visible()
+
+
+def test_the_command_is_whole_and_can_be_copied(show, pages):
+    page = show(pages / "covid.html", 390, "computed")
+    command = page.locator("#command")
+    assert command.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("text=Copy")
+    page.wait_for_function("() => document.getElementById('said').textContent")
+    assert page.locator("#said").text_content() == "Copied"
+    assert page.evaluate("() => navigator.clipboard.readText()") == command.text_content()
 
 
 def pages_of(pdf):

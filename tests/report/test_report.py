@@ -250,7 +250,6 @@ def test_geometric_means_are_shown_with_intervals_and_not_tested(tmp_path, first
     assert data["mean"][at] == pytest.approx([0.5 ** (1 / 3), 0.5, (0.5e-10) ** (1 / 3)], abs=5.1e-7)
     # One score of three differs, so that all intervals are wider than half the range.
     assert data["low"][at] == data["high"][at] == [None] * 3
-    assert [of_run is None for of_run in data["ties"][at]] == [True] * 3
     assert (data["ranks"] is None) == (first == "GMAP")
     said = " ".join(html.unescape(" ".join(Page(text).text)).split())
     assert "Shown as the geometric mean over the topics, which is not tested." in said
@@ -414,9 +413,9 @@ def test_overlap_with_the_baseline_is_a_column(tmp_path):
     runs["two"] = {**runs["two"], "9": {"a": None}}
     text = made(tmp_path, ["Q"], runs=runs, baseline="base")
     board = text[text.index('id="board"') : text.index("</table>")]
-    assert re.findall(r'<th scope="col"[^>]*>(.*)</th>', board)[-3:] == ["RBO", "Unjudged@10", "Ties"]
+    assert re.findall(r'<th scope="col"[^>]*>(.*)</th>', board)[-2:] == ["RBO", "Unjudged@10"]
     found = {
-        re.search(r'class="run">(\w+)<', row)[1]: re.findall(r"<td>(.*)</td>", row)[-3]
+        re.search(r'class="run">(\w+)<', row)[1]: re.findall(r"<td>(.*)</td>", row)[-2]
         for row in re.findall(r"<tr.*?</tr>", board, re.DOTALL)[1:]
     }
     assert found.keys() == runs.keys()
@@ -497,8 +496,39 @@ def test_ranks_use_the_test_of_the_report_if_they_can(tmp_path):
 def test_ties_are_the_span_of_the_mean(tmp_path):
     qrels = {"1": {"a": 1}, "2": {"a": 1}}
     run = {"1": {"a": 1.0, "b": 1.0}, "2": {"a": 2.0, "b": 1.0}}
-    data = data_of(made(tmp_path, ["RR", "NumRet"], qrels, {"one": run}))
-    assert data["ties"] == [[0.25], [0]]
+    text = made(tmp_path, ["RR", "NumRet", "GM(measure='RR')"], qrels, {"one": run})
+    assert data_of(text)["ties"] == [[0.25], [0], [None]]
+    assert '<th scope="col">Ties</th>' in text
+
+
+def test_ties_that_change_no_mean_have_no_column(tmp_path):
+    text = made(tmp_path)
+    assert data_of(text)["ties"] is None
+    assert '<th scope="col">Ties</th>' not in text
+    assert "The order of documents with equal scores changes no mean by 0.0005 or more." in text
+
+
+def test_the_head_names_what_differs_from_the_defaults(tmp_path):
+    assert "Other than the defaults" not in made(tmp_path, baseline="one", rng=3, title="a title")
+    weights = pd.DataFrame({"query_id": ["1", "2", "3"], "weight": [1, 2, 1]})
+    options = {"weights": weights, "clusters": {"1": "x", "2": "x", "3": "y"}, "confidence": 0.9}
+    text = html.unescape(made(tmp_path, without_relevant="leave out", test="t", baseline="one", **options))
+    assert (
+        "Other than the defaults: weights, clusters, confidence 0.9, test t, without_relevant leave out."
+        in text
+    )
+    # The call names data, and does not print it.
+    assert "weights=weights, clusters=clusters, without_relevant='leave out'" in text
+
+
+def test_sign_patterns_are_of_clusters(tmp_path):
+    topics = [str(number) for number in range(1, 9)]
+    qrels, clusters = {topic: {"a": 1} for topic in topics}, {topic: str(int(topic) // 2) for topic in topics}
+    runs = {"one": {topic: {"a": 1.0} for topic in topics}, "two": {topic: {"b": 1.0} for topic in topics}}
+    assert "all 256 sign patterns" in made(tmp_path, ["AP"], qrels, runs, baseline="two")
+    text = made(tmp_path, ["AP"], qrels, runs, baseline="two", clusters=clusters)
+    assert "all 32 sign patterns" in text
+    assert "5 clusters are too few" in text
 
 
 @pytest.mark.parametrize(

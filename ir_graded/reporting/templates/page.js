@@ -61,13 +61,20 @@
     return found;
   }
 
+  // Two or three round numbers in a range, as labels of a narrow axis.
+  function fewTicks(low, high) {
+    let found = [];
+    for (let most = 3; found.length < 2 && most < 50; most += 1) found = ticks(low, high, most);
+    return found.length > 3 ? found.filter((_, at) => at % Math.ceil(found.length / 3) === 0) : found;
+  }
+
   // ---------------------------------------------------------------- state
 
   const best = order(D.mean[0]);
   const S = {
     view: "runs", a: best[0], b: known(D.baseline) && D.baseline !== best[0] ? D.baseline : best[1] ?? best[0],
     m: 0, t: 0, sort: "m0", up: false, filter: "", hidden: new Set(["rbo"]), pins: new Set(), onlyPins: false,
-    roomy: false, open: new Set(), row: best[0], median: false, topics: "mean", from: M > 1 ? 1 : 0, to: 0,
+    roomy: false, open: new Set(), row: best[0], median: false, topics: "mean", find: "", from: M > 1 ? 1 : 0, to: 0,
   };
   const views = ["runs", "compare", "topics", "measures", "topic", "unjudged", "computed"].filter(byId);
   function restore() {
@@ -209,8 +216,8 @@
         answers.push(["Measures that agree least", link(`${D.measures[b]} and ${D.measures[a]}`, see), `, \u03c4 = ${fixed(tau, 2)}`]);
       }
     }
-    if (D.unjudged) {
-      const most = order(D.unjudged.map((x) => x ?? -1))[0];
+    const most = D.unjudged && order(D.unjudged.map((x) => x ?? -1))[0];
+    if (most !== null && D.unjudged[most] > 0) {
       const above = D.unjudged.filter((x) => x > 0.1).length;
       answers.push([
         "Most unjudged in the top 10", link(D.runs[most], () => openRun(most)), ` ${percent(D.unjudged[most])}; `,
@@ -240,7 +247,7 @@
 
   const columns = [
     ...all(M).map((m) => ({ key: `m${m}`, name: D.measures[m], of: (run) => D.mean[m][run], m })),
-    D.unjudged && { key: "unjudged", name: "Unjudged@10", of: (run) => D.unjudged[run] },
+    D.unjudged && D.unjudged.some((x) => x > 0) && { key: "unjudged", name: "Unjudged@10", of: (run) => D.unjudged[run] },
     D.ties && { key: "ties", name: "Ties", of: (run) => D.ties[S.m][run] },
     D.rbo && { key: "rbo", name: "RBO", of: (run) => D.rbo[run] },
   ].filter(Boolean);
@@ -270,10 +277,9 @@
     return el(
       "span", { class: `axis ${colour}`, "aria-hidden": "true" },
       base >= 0 && el("i", { class: "base", style: `left:${base}%` }),
-      high < 0 ? el("i", { class: "below" }, "\u25c2") : [
-        el("i", { class: "bar", style: `left:${Math.max(0, low)}%;right:${100 - high}%` }),
-        middle >= 0 && el("i", { class: "point", style: `left:${middle}%` }),
-      ],
+      high >= 0 && el("i", { class: "bar", style: `left:${Math.max(0, low)}%;right:${100 - high}%` }),
+      low < 0 && el("i", { class: "below" }, "\u25c2"),
+      middle >= 0 && el("i", { class: "point", style: `left:${middle}%` }),
     );
   }
   function mark(m, run) {
@@ -343,11 +349,11 @@
     };
     const scale = (m) => el(
       "span", { class: "axis scale", "aria-hidden": "true" },
-      ticks(...axes[m], 3).map((x) => el("i", { style: `left:${share(m, x)}%` }, tick(x))),
+      fewTicks(...axes[m]).map((x) => el("i", { style: `left:${share(m, x)}%` }, tick(x))),
     );
     const head = el(
       "tr", {}, el("th", { scope: "col", class: "rank" }, "Rank"),
-      D.ranks && el("th", { scope: "col", class: "set", title: `Confidence set for the rank by ${D.measures[0]}` }, S.m ? "" : D.level),
+      D.ranks && el("th", { scope: "col", class: "set", title: `Confidence set for the rank by ${D.measures[0]}` }, S.m ? "" : `${D.level} set`),
       sorts("name", "Run", { class: "name" }),
       shown.map((column) => sorts(column.key, column.name, { class: known(column.m) ? `measure${column.m === S.m ? " chosen" : ""}` : "extra" }, known(column.m) ? scale(column.m) : "")),
     );
@@ -367,6 +373,7 @@
     box.classList.remove("scroll");
     if (board.offsetWidth > box.clientWidth + 1) box.classList.add("scroll");
     byId("count").textContent = count;
+    for (const note of document.querySelectorAll("[data-column]")) note.hidden = !shown.some((column) => column.key === note.dataset.column);
   }
 
   function boardRow(run, shown) {
@@ -399,7 +406,7 @@
       },
       // Confidence sets are of ranks by the first measure.
       el("td", { class: "rank" }, String(ranks[S.m][run])), D.ranks && el("td", { class: "set" }, S.m ? "" : rankSet(run)),
-      el("th", { scope: "row", class: "name" }, el("button", { type: "button", class: "opens", tabindex: -1, "aria-expanded": String(expanded) }, runName(run)), run === D.baseline && el("span", { class: "tag" }, "baseline"), el("span", { class: "pins" }, pick("a"), pick("b"), pin)), cells,
+      el("th", { scope: "row", class: "name" }, el("button", { type: "button", class: "opens", tabindex: -1, "aria-expanded": String(expanded) }, runName(run)), run === D.baseline && el("span", { class: "tag" }, "baseline"), D.ranks && !S.m && el("small", { class: "set" }, `rank ${rankSet(run)}`), el("span", { class: "pins" }, pick("a"), pick("b"), pin)), cells,
     );
   }
   function toggleOpen(run) {
@@ -514,12 +521,19 @@
       ["A better \u00b7 equal \u00b7 B better", `${wins} \u00b7 ${T - wins - losses} \u00b7 ${losses} topics${D.weights ? ", not weighted" : ""}`], ...others,
     );
     const sorted = order(found.each);
-    const bars = el("figure", {}, el("figcaption", {}, el("b", {}, "Difference by topic"), known(found.low) ? ` A \u2212 B; band: ${D.level} interval of the mean` : " A \u2212 B"), differenceBars(found, sorted));
-    const points = el("figure", {}, el("figcaption", {}, el("b", {}, `${D.measures[m]} of A against B`)), scatter(m, a, b));
+    const bars = el("figure", {},
+      known(found.low) && [el("figcaption", {}, el("b", {}, "Mean difference"), ` A \u2212 B, with its ${D.level} interval`), meanInterval(found)],
+      el("figcaption", {}, el("b", {}, "Difference by topic"), ` A \u2212 B, largest first; dashed: the mean${known(found.low) ? ", band: its interval" : ""}`), differenceBars(found, sorted));
+    const points = el("figure", {}, el("figcaption", {}, el("b", {}, `${D.measures[m]} of A against B`), T > MOST_POINTS ? " darker: more topics" : ""), scatter(m, a, b));
+    const list = el("div", {}, topicList(m, a, b, found, sorted));
+    const search = el("input", {
+      type: "search", value: S.find, placeholder: "Find a topic", "aria-label": "Find a topic",
+      oninput: (event) => { S.find = event.target.value; list.replaceChildren(topicList(m, a, b, found, sorted)); },
+    });
     fill(
       "compare", title, numbers, el("div", { class: "pair" }, bars, points),
-      el("h3", {}, "Topics"), el("p", { class: "key" }, "A, B and the difference. A topic opens its ranked lists."),
-      topicList(m, a, b, found, sorted), el("p", { class: "key" }, D.geometric[m] ? "A geometric mean is not tested." : D.pairWords),
+      el("h3", {}, "Topics"), el("p", { class: "key" }, `A, B and the difference. A topic opens its ranked lists.${T > 3 * LISTED ? ` These are the ${LISTED} at each end of ${T}; the search finds others. ` : ""}`),
+      T > 3 * LISTED && search, list, el("p", { class: "key" }, D.geometric[m] ? "A geometric mean is not tested." : D.pairWords),
     );
   }
   function differenceBars(found, sorted) {
@@ -529,7 +543,12 @@
     const pad = (high - low || 1) * 0.08;
     const y = (x) => ((height - 4) * (high + pad - x)) / (high - low + 2 * pad) + 2;
     const step = (width - left) / T;
-    const extreme = new Set([...sorted.slice(0, 3), ...sorted.slice(-3)]);
+    // Names where they fit: of three topics at each end, or of the first and the last one.
+    const fits = Math.max(...sorted.slice(0, 3).concat(sorted.slice(-3)).map((t) => D.topics[t].length)) * 6.4 < step;
+    const number = fits ? 3 : 1;
+    const extreme = new Set([...sorted.slice(0, number), ...sorted.slice(-number)]);
+    const anchor = (at) => (fits ? "middle" : at ? "end" : "start");
+    const place = (at) => left + step * (fits ? at + 0.5 : at ? T : 0);
     return picture(
       width, height, `Differences in ${D.measures[S.m]} by topic, largest first`,
       known(found.low) && el("rect", { x: left, y: y(found.high), width: width - left, height: Math.max(0.5, y(found.low) - y(found.high)), class: "band" }),
@@ -544,9 +563,25 @@
           "g", { class: "hit", "data-topic": t, onclick: () => openTopic(t), ...lines }, el("rect", { x, y: 0, width: step, height, class: "clear" }),
           el("rect", { x: x + (step - wide) / 2, y: Math.min(y(0), y(value)), width: wide, height: Math.abs(y(value) - y(0)), class: value > 0 ? "fill-a" : "fill-b" }),
           t === S.t && el("circle", { cx: x + step / 2, cy: y(value), r: 3.5, class: "here" }),
-          extreme.has(t) && value && label(x + step / 2, value > 0 ? y(value) - 4 : y(value) + 12, D.topics[t], { "text-anchor": "middle" }),
+          extreme.has(t) && value && label(place(at), value > 0 ? y(value) - 4 : y(value) + 12, D.topics[t], { "text-anchor": anchor(at) }),
         );
       }),
+    );
+  }
+  // The mean and its interval on an axis of their own: among the topics it may be too narrow to be seen.
+  function meanInterval(found) {
+    const [width, left, base] = [narrow() ? 360 : 840, 44, 22];
+    const pad = (found.high - found.low || 1) * 0.5;
+    const [low, high] = [Math.min(0, found.low) - pad, Math.max(0, found.high) + pad];
+    const x = (value) => left + ((width - left - 20) * (value - low)) / (high - low);
+    const side = found.low > 0 ? "better" : found.high < 0 ? "worse" : "";
+    return picture(
+      width, 44, `Mean difference ${signed(found.mean)}, interval from ${signed(found.low)} to ${signed(found.high)}`,
+      el("line", { x1: left, x2: width - 20, y1: base, y2: base, class: "grid" }),
+      fewTicks(low, high).map((value) => [el("line", { x1: x(value), x2: x(value), y1: base - 3, y2: base + 3, class: "grid" }), label(x(value), base + 18, (value > 0 ? "+" : "") + tick(value), { "text-anchor": "middle" })]),
+      el("line", { x1: x(0), x2: x(0), y1: base - 14, y2: base + 6, class: "zero" }),
+      el("rect", { x: x(found.low), y: base - 5, width: x(found.high) - x(found.low), height: 10, rx: 2, class: `span ${side}` }),
+      el("rect", { x: x(found.mean) - 1, y: base - 9, width: 2, height: 18, class: "mean-mark" }),
     );
   }
   function scatter(m, a, b) {
@@ -564,7 +599,7 @@
       el("line", { x1: x(low), y1: y(low), x2: x(high), y2: y(high), class: "zero" }),
       label(x(low) + 5, y(high) + 12, "A better", { class: "text-a" }), label(x(high) - 3, y(low) - 6, "B better", { class: "text-b", "text-anchor": "end" }),
       label(x(high), size - 3, "B \u2192", { "text-anchor": "end" }),
-      all(T).map((t) => {
+      T > MOST_POINTS ? bins(m, a, b, x, y, low, high) : all(T).map((t) => {
         const [of, other] = [D.scores[m][a][t], D.scores[m][b][t]];
         const colour = of > other ? "fill-a" : of < other ? "fill-b" : "fill-grey";
         return el("circle", {
@@ -574,9 +609,36 @@
       }),
     );
   }
+  // Above this number of topics, points hide one another: squares show how many there are.
+  const MOST_POINTS = 300;
+  function bins(m, a, b, x, y, low, high) {
+    const number = 30;
+    const step = (high - low) / number;
+    const counts = new Map();
+    const bin = (value) => Math.min(number - 1, Math.floor((value - low) / step));
+    for (const t of all(T)) {
+      const key = bin(D.scores[m][b][t]) + number * bin(D.scores[m][a][t]);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    const most = Math.max(...counts.values());
+    return [...counts].map(([key, count]) => {
+      const [column, row] = [key % number, Math.floor(key / number)];
+      const [left, bottom] = [low + column * step, low + row * step];
+      const side = row > column ? "a" : row < column ? "b" : "grey";
+      const words = [`${count} topic${count > 1 ? "s" : ""}`, `A ${fixed(bottom, 2)} to ${fixed(bottom + step, 2)}`, `B ${fixed(left, 2)} to ${fixed(left + step, 2)}`];
+      return el("rect", { x: x(left), y: y(bottom + step), width: x(left + step) - x(left), height: y(bottom) - y(bottom + step), "fill-opacity": 0.15 + 0.85 * Math.sqrt(count / most), class: `fill-${side}`, ...tipped(...words) });
+    });
+  }
+  // The list shows so many topics at each end; a search finds the others.
+  const LISTED = 20;
+  function foundTopics(sorted) {
+    const wanted = S.find.trim().toLowerCase();
+    if (wanted) return sorted.filter((t) => topicName(t).toLowerCase().includes(wanted)).slice(0, 2 * LISTED);
+    return T > 3 * LISTED ? [...sorted.slice(0, LISTED), ...sorted.slice(-LISTED)] : sorted;
+  }
   function topicList(m, a, b, found, sorted) {
     const largest = Math.max(...found.each.map(Math.abs), 1e-9);
-    const rows = sorted.map((t) => {
+    const rows = foundTopics(sorted).map((t) => {
       const value = found.each[t];
       const bar = el("i", { class: value > 0 ? "fill-a" : "fill-b", style: `width:${(50 * Math.abs(value)) / largest}%;${value > 0 ? "left" : "right"}:50%` });
       return el(
@@ -612,7 +674,9 @@
     const means = topicMeans(m);
     const medians = D.topics.map((_, t) => quantile(of.map((one) => one[t]), 0.5));
     const words = new Intl.Collator("en", { numeric: true });
-    const topics = S.topics === "mean" ? order(means).reverse() : all(T).sort((x, y) => words.compare(D.topics[x], D.topics[y]));
+    const sorted = S.topics === "mean" ? order(means).reverse() : all(T).sort((x, y) => words.compare(D.topics[x], D.topics[y]));
+    const topics = T > MOST_POINTS ? [...sorted.slice(0, MOST_POINTS / 2), ...sorted.slice(-MOST_POINTS / 2)] : sorted;
+    const shown = T > MOST_POINTS ? `, ${MOST_POINTS / 2} from each end of the order` : "";
     const modes = el("div", { class: "tools" },
       el("span", { class: "chips", role: "group", "aria-label": "Values" },
         button("Score", () => set({ median: false }), { "aria-pressed": String(!S.median) }),
@@ -631,30 +695,31 @@
         el("i", { style: `left:${(100 * quantile(every, 0.1)) / high}%;right:${100 - (100 * quantile(every, 0.9)) / high}%` }), el("b", { style: `left:${(100 * means[t]) / high}%` }));
       return el("li", {}, button("", () => openTopic(t), { class: "link", "aria-label": `Topic ${topicName(t)}, mean of all runs ${fixed(means[t])}` }), el("span", { class: "id" }, D.topics[t]), el("span", { class: "query" }, D.queries?.[t] ?? ""), el("span", { class: "value" }, fixed(means[t])), bar);
     });
-    const canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `${D.measures[m]} of ${R} runs (columns, best first) on ${T} topics (rows). Arrow keys move, Enter opens the topic, A and B choose the run.` });
+    const canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": `${D.measures[m]} of ${R} runs (columns, best first) on ${topics.length} topics (rows). Arrow keys move, Enter opens the topic, A and B choose the run.` });
+    const marks = el("div", { class: "marks", "aria-hidden": "true" });
     const where = el("p", { class: "key", id: "cell", role: "status" }, "Columns are runs, best first. Point at a cell, or move with the arrow keys; Enter or a click opens its topic.");
-    fill("topics", el("h2", {}, `${D.measures[m]} of ${R} run${R > 1 ? "s" : ""} on ${T} topics`), modes, el("div", { class: "heat" }, el("ol", { class: "heat-topics" }, lines), canvas), legend(S.median ? apart : score, S.median ? [-widest, widest] : [0, high]), where);
+    fill("topics", el("h2", {}, `${D.measures[m]} of ${R} run${R > 1 ? "s" : ""} on ${T} topics${shown}`), modes, el("div", { class: "heat" }, el("ol", { class: "heat-topics" }, lines), el("div", {}, marks, canvas)), legend(S.median ? apart : score, S.median ? [-widest, widest] : [0, high]), where);
     const cell = { run: Math.max(0, runs.indexOf(S.a)), topic: Math.max(0, topics.indexOf(S.t)) };
     const words_of = (run, t) => [`${D.runs[run]}`, `topic ${topicName(t)}`, `${D.measures[m]} ${fixed(of[run][t], 4)} (median of the topic ${fixed(medians[t], 4)})`];
     const paint = () => {
       const height = byId("topics").querySelector(".heat-topics").getBoundingClientRect().height;
-      const box = canvas.getBoundingClientRect();
-      const width = Math.max(1, Math.min(box.width, 56 * R));
+      const width = Math.max(1, Math.min(marks.getBoundingClientRect().width, 56 * R));
       const scale = devicePixelRatio;
       canvas.width = width * scale;
       canvas.height = height * scale;
+      canvas.style.width = `${width}px`;
       canvas.style.height = `${height}px`;
       const pen = canvas.getContext("2d");
-      const [cw, ch] = [canvas.width / R, canvas.height / T];
+      const [cw, ch] = [canvas.width / R, canvas.height / topics.length];
       topics.forEach((t, row) => runs.forEach((run, column) => {
         pen.fillStyle = colour(run, t);
         pen.fillRect(Math.floor(column * cw), Math.floor(row * ch), Math.ceil(cw), Math.ceil(ch) - scale);
       }));
-      for (const [run, name] of [[S.a, "--a"], [S.b, "--b"]]) {
-        pen.strokeStyle = colourOf(name);
-        pen.lineWidth = 1.5 * scale;
-        pen.strokeRect(runs.indexOf(run) * cw + scale, scale, cw - scale, canvas.height - 2 * scale);
-      }
+      // A and B stand above their columns, apart where these are close.
+      const middle = (run) => ((runs.indexOf(run) + 0.5) * width) / R;
+      const near = S.a !== S.b && Math.abs(middle(S.a) - middle(S.b)) < 14;
+      const chosen = R > 1 ? [[S.a, "a"], [S.b, "b"]] : [];
+      marks.replaceChildren(...chosen.map(([run, side]) => el("b", { class: `of-${side}${near ? (middle(run) === Math.min(middle(S.a), middle(S.b)) ? " before" : " after") : ""}`, style: `left:${middle(run)}px` }, near && middle(run) !== Math.min(middle(S.a), middle(S.b)) ? `\u25be${side.toUpperCase()}` : `${side.toUpperCase()}\u25be`)));
       if (document.activeElement === canvas) {
         pen.strokeStyle = colourOf("--ink");
         pen.lineWidth = 2 * scale;
@@ -664,8 +729,8 @@
     const hit = (event) => {
       const box = canvas.getBoundingClientRect();
       const column = Math.floor(((event.clientX - box.left) / box.width) * R);
-      const row = Math.floor(((event.clientY - box.top) / box.height) * T);
-      return [runs[Math.max(0, Math.min(R - 1, column))], topics[Math.max(0, Math.min(T - 1, row))]];
+      const row = Math.floor(((event.clientY - box.top) / box.height) * topics.length);
+      return [runs[Math.max(0, Math.min(R - 1, column))], topics[Math.max(0, Math.min(topics.length - 1, row))]];
     };
     canvas.addEventListener("pointermove", (event) => showTip(event, ...words_of(...hit(event))));
     canvas.addEventListener("pointerleave", hideTip);
@@ -676,7 +741,7 @@
       const [run, t] = [runs[cell.run], topics[cell.topic]];
       if (event.key in moves) {
         cell.run = Math.max(0, Math.min(R - 1, cell.run + moves[event.key][0]));
-        cell.topic = Math.max(0, Math.min(T - 1, cell.topic + moves[event.key][1]));
+        cell.topic = Math.max(0, Math.min(topics.length - 1, cell.topic + moves[event.key][1]));
         where.textContent = words_of(runs[cell.run], topics[cell.topic]).join(", ");
         paint();
       } else if (event.key === "Enter") openTopic(t);
@@ -703,6 +768,8 @@
       el("caption", {}, "Largest moves"),
       el("thead", {}, el("tr", {}, ["Run", D.measures[from], D.measures[to], "places"].map((one) => el("th", { scope: "col" }, one)))),
       el("tbody", {}, moves.map((run) => el("tr", {}, el("th", { scope: "row" }, link(D.runs[run], () => openRun(run))), el("td", {}, String(ranks[from][run])), el("td", {}, String(ranks[to][run])), el("td", { class: moved[run] > 0 ? "of-a" : "of-b" }, `${moved[run] > 0 ? "\u25b2" : "\u25bc"} ${Math.abs(moved[run])}`)))));
+    // Of many runs or measures, the lines only cross.
+    const showsSlopes = R <= 30 && (M <= 4 || !narrow());
     const shade = ramp(["--q0", "--q1", "--q2", "--q3"]);
     const cells = all(M).slice(1).map((row) => el("tr", {}, el("th", { scope: "row" }, D.measures[row]), all(M - 1).map((column) => {
       if (column >= row) return el("td", {});
@@ -713,11 +780,11 @@
     })));
     const matrix = el("table", { class: "tau" }, el("caption", {}, "Agreement of the rankings of the runs, Kendall\u2019s \u03c4. A cell chooses the pair."), el("thead", {}, el("tr", {}, el("td", {}), all(M - 1).map((m) => el("th", { scope: "col" }, D.measures[m])))), el("tbody", {}, cells));
     fill("measures", el("h2", {}, `Who gains under ${D.measures[to]} against ${D.measures[from]}`), pickers,
-      el("div", { class: "two" }, el("figure", {}, el("figcaption", {}, `A point per run: rank by ${D.measures[from]} (across) and by ${D.measures[to]} (down)`), rankScatter(from, to, moved, new Set(moves.slice(0, 10)))),
-        el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Agreement of measures" }, matrix), el("figure", {}, el("figcaption", {}, el("b", {}, R > 30 ? "Rank of A, B and pinned runs by each measure" : "Rank of all runs by each measure")), slopes()), list)));
+      el("div", { class: "two" }, el("figure", {}, el("figcaption", {}, `A point per run: rank by ${D.measures[from]} (across) and by ${D.measures[to]} (down)`), rankScatter(from, to, moved, new Set(moves.slice(0, narrow() ? 4 : 10)))),
+        el("div", {}, el("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "Agreement of measures" }, matrix), showsSlopes && el("figure", {}, el("figcaption", {}, el("b", {}, "Rank of all runs by each measure")), slopes()), list)));
   }
   function rankScatter(from, to, moved, named) {
-    const [size, left] = [620, 30];
+    const [size, left] = [narrow() ? 360 : 620, 30];
     const at = (rank) => left + ((size - left - 12) * (rank - 1)) / Math.max(1, R - 1);
     // The height of a label, below those that it would hide.
     const labels = [];
@@ -747,11 +814,12 @@
     );
   }
   function slopes() {
-    const runs = R > 30 ? [...new Set([S.a, S.b, ...S.pins])] : all(R);
-    const named = (run) => (D.runs[run].length > 60 ? `${D.runs[run].slice(0, 59)}\u2026` : D.runs[run]);
+    const runs = all(R);
+    const longest = narrow() ? 16 : 60;
+    const named = (run) => (D.runs[run].length > longest ? `${D.runs[run].slice(0, longest - 1)}\u2026` : D.runs[run]);
     const right = 8 + 6.4 * Math.max(...runs.map((run) => named(run).length));
     const [height, left] = [Math.max(150, Math.min(15 * R + 40, 480)), 30];
-    const width = left + right + Math.max(200, 78 * (M - 1));
+    const width = narrow() ? 360 : left + right + Math.max(200, 78 * (M - 1));
     const x = (m) => left + ((width - left - right) * m) / (M - 1);
     const y = (rank) => 26 + ((height - 40) * (rank - 1)) / Math.max(1, R - 1);
     let last = -99;
@@ -783,7 +851,7 @@
       ["Mean of all runs", fixed(mean(scores))], ["Best run", link(D.runs[top], () => openRun(top)), ` ${fixed(scores[top])}`],
     );
     fill(
-      "topic", el("h2", { class: "verdict" }, el("span", { class: "id" }, D.topics[t]), " ", D.queries?.[t] ?? "", el("span", { class: "steps" }, step(-1), step(1))), head,
+      "topic", el("h2", { class: "verdict" }, "Topic ", el("span", { class: "id" }, D.topics[t]), D.queries?.[t] ? `: ${D.queries[t]}` : "", el("span", { class: "steps" }, step(-1), step(1))), head,
       el("figure", {}, el("figcaption", {}, el("b", {}, `${D.measures[m]} of all runs on this topic`)), dots(scores)),
       lists ? [rankings(), strips(scores), asTable()] : el("p", { class: "key" }, "Ranked lists are not in this page: it was made from scores, or is too large for them."),
     );
@@ -846,11 +914,14 @@
     const place = new Map(second.map((entry, at) => [entry.doc, at]));
     const common = first.filter((entry) => place.has(entry.doc)).length;
     const small = narrow();
-    const [row, width, gap, longest] = small ? [22, 360, 34, 14] : [22, 1040, 130, 22];
+    const [row, width, gap, longest] = small ? [30, 360, 34, 14] : [22, 1040, 130, 22];
     const n = Math.max(first.length, second.length);
     const [xa, xb] = [width / 2 - gap, width / 2 + gap];
     const largest = Math.max(...[...first, ...second].map((entry) => Math.abs(entry.adds ?? 0)), 1e-12);
-    const room = xa - 40 - 210;
+    // Bars are beside the ids, or below them on a phone.
+    const short = (id) => (id.length > longest ? `${id.slice(0, longest - 1)}\u2026` : id);
+    const ids = 48 + 6.8 * Math.max(...[...first, ...second].map((entry) => short(entry.id).length));
+    const [start, room] = small ? [32, xa - 36] : [ids, Math.min(180, xa - ids - 46)];
     const own = new Set(first.map((entry) => entry.doc));
     const entries = (list, x, side, other) => list.map((entry, at) => {
       const y = 12 + row * at;
@@ -858,12 +929,11 @@
       const [anchor, bar] = [side === "a" ? "end" : "start", (room * Math.abs(entry.adds ?? 0)) / largest];
       const text = D.texts?.[entry.id];
       const lines = tipped(`${entry.id}, rank ${at + 1}, ${levelName(entry)}`, known(entry.adds) ? `adds ${fixed(entry.adds, 4)} to ${D.measures[0]}` : "", text ?? "");
-      const short = entry.id.length > longest ? `${entry.id.slice(0, longest - 1)}\u2026` : entry.id;
       return el("g", { class: "hit", ...lines },
         el("rect", { x: x - 7, y: y - 7, width: 14, height: 14, rx: 2, class: `level ${shade(entry)}` }),
         label(x + sign * 16, y + 4, at + 1, { "text-anchor": anchor }),
-        label(x + sign * (small ? 32 : 40), y + 4, short, { "text-anchor": anchor, class: other.has(entry.doc) ? "doc" : "doc only" }),
-        entry.adds && !small ? [el("rect", { x: side === "a" ? x - 210 - bar : x + 210, y: y - 5, width: bar, height: 10, class: `adds-${side}` }), label(x + sign * (215 + bar), y + 4, fixed(entry.adds), { "text-anchor": anchor })] : null);
+        label(x + sign * (small ? 32 : 40), y + 4, short(entry.id), { "text-anchor": anchor, class: other.has(entry.doc) ? "doc" : "doc only" }),
+        entry.adds ? [el("rect", { x: side === "a" ? x - start - bar : x + start, y: small ? y + 9 : y - 5, width: bar, height: small ? 4 : 10, class: `adds-${side}` }), !small && label(x + sign * (start + 5 + bar), y + 4, fixed(entry.adds), { "text-anchor": anchor })] : null);
     });
     const lines = first.flatMap((entry, at) => {
       if (!place.has(entry.doc)) return [];
@@ -887,7 +957,7 @@
   const hatch = () => el("pattern", { id: "hatch", width: 3, height: 3, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, el("line", { x1: 0.5, x2: 0.5, y1: 0, y2: 3, class: "hatch" }));
   const levelKey = () => {
     const shade = shades();
-    return el("p", { class: "key legend" }, D.lists.levels.map((level, place) => [el("i", { class: `square ${shade({ level, place })}` }), `level ${level} `]).reverse(), el("i", { class: "square unjudged" }), `unjudged ${D.lists.adds ? `\u00b7 Bar: what the document adds to ${D.measures[0]}; grey id: not in the other list` : ""}`);
+    return el("p", { class: "key legend" }, D.lists.levels.map((level, place) => el("span", {}, el("i", { class: `square ${shade({ level, place })}` }), ` level ${level}`)).reverse(), el("span", {}, el("i", { class: "square unjudged" }), " unjudged"), D.lists.adds && el("span", {}, `Bar: what the document adds to ${D.measures[0]}`), el("span", {}, "Grey id: not in the other list"));
   };
   function strips(scores) {
     const shade = shades();
@@ -906,7 +976,18 @@
         el("tbody", {}, all(Math.max(first.length, second.length)).map((at) => el("tr", {}, el("th", { scope: "row" }, String(at + 1)), [...cells(first[at]), ...cells(second[at])].map((one) => el("td", {}, one))))))));
   }
 
-  // ---------------------------------------------------------------- tables of the page without a view
+  // ---------------------------------------------------------------- parts of the page without a view
+
+  const command = byId("command");
+  command.after(button("Copy", async () => {
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      say("Copied");
+    } catch {
+      getSelection().selectAllChildren(command);
+      say("Selected: copy it with the keyboard");
+    }
+  }));
 
   // Each header becomes a button that sorts: numbers largest first, words from A; then the other way.
   for (const table of document.querySelectorAll("table.sortable")) {
