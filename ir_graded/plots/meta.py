@@ -7,7 +7,7 @@ belong to pyplot. Save it with ``figure.savefig("name.pdf")``, widen it with ``f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +68,7 @@ def significance_matrix(significant: pd.DataFrame, asl: pd.DataFrame, ax: Axes |
     better = significant.to_numpy(dtype=bool)
     names = list(significant.index)
     legend = ["significantly better", "not significant"]
-    with style.canvas(ax, legend, height=style.COLUMN_WIDTH) as axes:
+    with _cells(ax, names, legend) as axes:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
@@ -127,7 +127,7 @@ def _heat_map(pairs: pd.DataFrame, label: str, ax: Axes | None) -> Figure:
     """Plot values up to 1 of all pairs, from the tenth below the lowest."""
     values = pairs.to_numpy(dtype=np.float64)
     names = list(pairs.index)
-    with style.canvas(ax, height=style.COLUMN_WIDTH) as axes:
+    with _cells(ax, names) as axes:
         lowest = float(np.nanmin(values, initial=1.0))
         bottom = min(np.floor(lowest * 10) / 10, 0.9)
         image = axes.imshow(values, cmap="Blues", vmin=bottom, vmax=1, aspect="equal")
@@ -210,8 +210,16 @@ def _two_decimals(value: float) -> str:
 _MANY_LABELS = 14
 _LONG_LABEL = 14
 _MAX_LABEL_LENGTH = 28
-_SMALL_FONT = 4.5  # points
-_SMALL_CHARACTER_WIDTH = 0.045  # width of a character of this size, in inches
+_SMALL_FONT = 6.0  # points
+_SMALL_CHARACTER_WIDTH = 0.06  # width of a character of this size, in inches
+
+
+def _cells(
+    ax: Axes | None, names: Sequence[object], legend: Iterable[str] = ()
+) -> AbstractContextManager[Axes]:
+    """Return square axes, wider than a column for many or long names."""
+    side = style.MIDDLE_WIDTH if _are_small(_cell_labels(names)) else style.COLUMN_WIDTH
+    return style.canvas(ax, legend, side, side)
 
 
 def _label_cells(axes: Axes, names: Sequence[object]) -> None:
@@ -221,10 +229,14 @@ def _label_cells(axes: Axes, names: Sequence[object]) -> None:
     axes.set_xticks(places, shown, rotation=90)
     axes.set_yticks(places, shown)
     axes.tick_params(length=0)
-    # Many or long names are set in smaller type, so that they fit.
-    if len(shown) > _MANY_LABELS or max(map(len, shown)) > _LONG_LABEL:
+    if _are_small(shown):
         axes.tick_params(labelsize=_SMALL_FONT)
     axes.spines[:].set_visible(False)
+
+
+def _are_small(labels: Sequence[str]) -> bool:
+    """Return whether labels are so many or long that they need smaller type."""
+    return len(labels) > _MANY_LABELS or max(map(len, labels)) > _LONG_LABEL
 
 
 def _cell_labels(names: Sequence[object]) -> list[str]:

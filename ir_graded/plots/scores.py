@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 _FIRST, _SECOND = style.COLOURS[:2]
-#: Up to this number of topics, each has a bar and a name; more topics are drawn as one area.
-_MAX_BARS = 50
+#: Up to these numbers of topics, each has a name, and a bar; more topics are drawn as one area.
+_MAX_NAMED, _MAX_BARS = 30, 50
 _MANY_TOPICS = 20
 _MAX_RUNS = 50
 _MAX_LINES = 6
@@ -39,12 +39,14 @@ _RUN_HEIGHT = 0.15
 _BAR_SHIFT = 0.09  # of the distance of two releases
 _WORSE = "worse than the first or the best before"
 _CROSS: dict[str, Any] = {"linestyle": "", "marker": "x", "color": "black", "markersize": 4.5, "zorder": 5}
-_SMALL_FONT = 5.0  # points
+_SMALL_FONT = 6.0  # points
 _MARGIN = 0.55  # inches, for the axis below
 
 
 def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: Axes | None = None) -> Figure:
     """Plot differences of two runs per topic, ``run_a - run_b``, largest first, with their mean.
+
+    Of more than 30 topics, the first and the last are named.
 
     Args:
         scores: result of ``evaluate``.
@@ -78,7 +80,22 @@ def differences(scores: ScoreTables, measure: Any, run_a: str, run_b: str, ax: A
         axes.axhline(0, color="0.15", linewidth=0.6)
         axes.axhline(heights.mean(), label="mean", **style.REFERENCE_LINE)
         axes.set_xlim(0.4, len(heights) + 0.6)
-        if len(heights) <= _MAX_BARS:
+        if len(heights) > _MAX_NAMED:
+            axes.set_xticks([])
+            axes.margins(y=0.1)
+            # The largest difference in each direction, above or below its bar.
+            for at, end in ((0, "left"), (-1, "right")):
+                text, above = _names(values.index[[at]])[0], heights[at] > 0
+                axes.annotate(
+                    text,
+                    (places[at], heights[at]),
+                    (0, 2 if above else -2),
+                    textcoords="offset points",
+                    ha=end,
+                    va="bottom" if above else "top",
+                    fontsize=_SMALL_FONT,
+                )
+        else:
             axes.set_xticks(places, _names(values.index), rotation=90)
             axes.tick_params(axis="x", length=0, pad=1)
             if len(heights) > _MANY_TOPICS:
@@ -329,7 +346,13 @@ def history(found: Any, measure: Any = None, part: str = "all", ax: Axes | None 
     return style.figure_of(axes)
 
 
-def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) -> Figure:
+def cutoffs(
+    scores: ScoreTables,
+    measure: Any = None,
+    ax: Axes | None = None,
+    *,
+    intervals: MeanIntervals | None = None,
+) -> Figure:
     """Plot means of the runs by one measure over its cutoffs or budgets, such as I-rec@k over k.
 
     Args:
@@ -337,9 +360,11 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
             or budgets, ``"NuggetR(budget=1000) NuggetR(budget=4000)"``.
         measure: the measure without a cutoff or budget; by default that of the first measure in ``scores``.
         ax: axes to draw into; by default a new figure.
+        intervals: ``meta.confidence_intervals(scores)``, whose ends are drawn as bars. Those of two runs may
+            overlap although the runs differ, and those of one run over cutoffs are not independent.
 
     Raises:
-        InputError: the scores have no cutoff or budget of the measure.
+        InputError: the scores have no cutoff or budget of the measure, or the intervals are not of them.
     """
     limits = {name: _limit(name) for name in scores.names}
     wanted, _, by_budget = _limit(scores.names[0] if measure is None else str(measure))
@@ -359,15 +384,30 @@ def cutoffs(scores: ScoreTables, measure: Any = None, ax: Axes | None = None) ->
     with style.canvas(ax, labels) as axes:
         for number, (run, label) in enumerate(zip(runs, labels, strict=True)):
             heights = [mean[run] for mean in means.values()]
-            axes.plot([*means], heights, label=label, clip_on=False, **style.line_style(number))
+            line = style.line_style(number)
+            axes.plot([*means], heights, label=label, clip_on=False, **line)
+            if intervals is not None:
+                ends = _ends(intervals, run, [found[cutoff] for cutoff in means])
+                axes.vlines([*means], *ends, color=line["color"], linewidth=1.0, alpha=0.45)
         if not by_budget:
             style.format_rank_axis(axes, max(means))
         axes.set_ylim(bottom=0)
         mean = _wrap_label("mean", _names([wanted])[0] + ("" if by_budget else "@k"), _Y_LABEL_LENGTH)
-        axes.set(xlabel="budget" if by_budget else "cutoff k", ylabel=mean)
+        unit = _UNIT.search(next(iter(found.values())))
+        budget = f"budget in {style.label(unit[2] if unit else 'characters')}"
+        axes.set(xlabel=budget if by_budget else "cutoff k", ylabel=mean)
     return style.figure_of(axes)
 
 
+def _ends(intervals: MeanIntervals, run: object, measures: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return the ends of the intervals of a run. Raises InputError if it or a measure has none."""
+    if run not in intervals.runs or not {*measures} <= {*intervals.measures}:
+        raise InputError(f"intervals: expected those of the scores, with {', '.join(measures)} of {run!r}")
+    rows, column = [intervals.measures.index(name) for name in measures], intervals.runs.index(run)
+    return intervals.low[rows, column], intervals.high[rows, column]
+
+
+_UNIT = re.compile(r"\bunit=(['\"])(.*?)\1")
 _BUDGET = re.compile(r"\bbudget=(\d+),?")
 
 

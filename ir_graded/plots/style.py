@@ -31,8 +31,9 @@ DASHES: tuple[Any, ...] = (
     (0, (3, 1.2, 1, 1.2, 1, 1.2)),
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
-#: One column of a two-column paper, in inches.
+#: One column of a two-column paper, and one and a half, in inches.
 COLUMN_WIDTH = 3.3
+MIDDLE_WIDTH = 5.0
 PAGE_WIDTH = 7.0
 REFERENCE_LINE: dict[str, Any] = {"color": "0.35", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 HEIGHT = 2.3
@@ -96,12 +97,14 @@ def check_axes(ax: object) -> None:
 
 
 @contextmanager
-def canvas(ax: Axes | None, labels: Iterable[str] = (), height: float = HEIGHT) -> Iterator[Axes]:
+def canvas(
+    ax: Axes | None, labels: Iterable[str] = (), height: float = HEIGHT, width: float = COLUMN_WIDTH
+) -> Iterator[Axes]:
     """Yield the axes to draw into, given or of a new figure, then add a legend of what has a label."""
     with in_style():
         if ax is not None:
             check_axes(ax)
-        axes = new_figure(COLUMN_WIDTH, height, labels).subplots() if ax is None else ax
+        axes = new_figure(width, height, labels).subplots() if ax is None else ax
         yield axes
         legend(axes, ax is None)
 
@@ -194,7 +197,8 @@ def share_legend(axes: Sequence[Axes]) -> None:
 def _legend_columns(labels: Sequence[str], available: float) -> int:
     """Return the number of legend columns that fit into a width in inches."""
     width = _HANDLE_WIDTH + _CHARACTER_WIDTH * max(map(len, labels), default=0)
-    return max(1, min(len(labels), int(available / width)))
+    columns = max(1, min(len(labels), int(available / width)))
+    return 1 if (columns, len(labels)) == (2, 3) else columns
 
 
 def svg(figure: Figure) -> str:

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import covid_sample
 from plots.plot_cases import assert_within
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -177,12 +178,33 @@ def test_cutoffs_may_be_budgets():
     for line in ax.get_lines():
         means = scores.mean().loc[line.get_label()]
         assert steps(line) == [(b, means[f"NuggetR(budget={b},rel=2)"]) for b in (10, 20, 30)]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("budget", "mean NuggetR(rel=2)")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("budget in characters", "mean NuggetR(rel=2)")
     (ax,) = plots.cutoffs(scores, "NuggetR(rel=2)").axes
     assert (ax.get_xlabel(), len(steps(ax.get_lines()[0]))) == ("cutoff k", 1)
-    assert len(plots.cutoffs(scores, "CharR(budget=9,unit='tokens')").axes[0].get_lines()) == 2
+    (ax,) = plots.cutoffs(scores, "CharR(budget=9,unit='tokens')").axes
+    assert (ax.get_xlabel(), len(ax.get_lines())) == ("budget in tokens", 2)
     with pytest.raises(InputError, match="no cutoffs of CharR, only"):
         plots.cutoffs(scores, "CharR")
+
+
+def test_cutoffs_may_have_intervals():
+    covid = covid_sample()
+    runs = {name: covid.runs[name] for name in ("bm25_baseline", "KU_run1", "poznan_run1")}
+    scores = ir_graded.evaluate("nDCG@5 nDCG@1", covid.qrels, runs)
+    intervals = ir_graded.meta.confidence_intervals(scores)
+    figure = plots.cutoffs(scores, intervals=intervals)
+    (ax,) = figure.axes
+    found = [bars.get_segments() for bars in ax.collections]
+    for run, bars in zip(scores.runs, found, strict=True):
+        at = intervals.runs.index(run)
+        for bar, k in zip(bars, (1, 5), strict=True):
+            row = intervals.measures.index(f"nDCG@{k}")
+            assert bar.ravel().tolist() == [k, intervals.low[row, at], k, intervals.high[row, at]]
+    # Three entries that do not fit in a row are one below the other.
+    assert figure.legends[0]._ncols == 1
+    other = ir_graded.meta.confidence_intervals(scores["nDCG@5"])
+    with pytest.raises(InputError, match="expected those of the scores, with nDCG@1, nDCG@5 of"):
+        plots.cutoffs(scores, intervals=other)
 
 
 @pytest.mark.slow

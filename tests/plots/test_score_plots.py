@@ -77,10 +77,14 @@ def test_differences_are_sorted_and_coloured():
 @pytest.mark.slow
 @pytest.mark.parametrize("topics", [2, 30, 50, 51, 400])
 def test_differences_of_few_and_many_topics_are_drawn(topics):
-    figure = plots.differences(scores_of(topics), "NCU(stop='rb', gamma=0.7)", "a", "b")
+    scores = scores_of(topics)
+    figure = plots.differences(scores, "NCU(stop='rb', gamma=0.7)", "a", "b")
     assert_within(figure)
     (ax,) = figure.axes
     assert bool(ax.containers) == (topics <= 50)
+    names = (scores.matrix(scores.names[1]) @ [1, -1]).sort_values().index
+    expected = {*names} if topics <= 30 else {names[0], names[-1]}
+    assert {text.get_text() for text in [*ax.texts, *ax.get_xticklabels()]} == expected
     assert len(svg(figure)) < 300_000
 
 
