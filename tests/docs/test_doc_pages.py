@@ -10,7 +10,7 @@ import figures
 import lists
 import measure_pages
 import pytest
-from doc_blocks import DOCS
+from doc_blocks import DOCS, PAGES, blocks
 
 from ir_graded import explain, meta
 from ir_graded.cli.main import QUESTIONS, commands
@@ -220,6 +220,11 @@ def test_every_page_is_in_a_table_of_contents():
     listed = (DOCS / "index.rst").read_text(encoding="utf-8")
     for page in DOCS.glob("guide/*.rst"):
         assert f"guide/{page.stem}" in listed, page.stem
+
+
+def test_no_two_drawings_write_one_file():
+    names = [block.argument for page in PAGES for block in blocks(page) if block.directive == "drawing"]
+    assert len({*names}) == len(names)
 
 
 def test_drawings_have_no_background(tmp_path):
