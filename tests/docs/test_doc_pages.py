@@ -216,10 +216,14 @@ def test_help_has_no_markup_in_the_reference_of_commands():
     assert command_pages._plain("cg* of `ir_graded x_y` | run_") == r"cg\* of ``ir_graded x_y`` \| run\_"
 
 
-def test_every_page_is_in_a_table_of_contents():
-    listed = (DOCS / "index.rst").read_text(encoding="utf-8")
-    for page in DOCS.glob("guide/*.rst"):
-        assert f"guide/{page.stem}" in listed, page.stem
+def test_every_page_of_the_guide_answers_one_question_of_the_index():
+    text = (DOCS / "index.rst").read_text(encoding="utf-8")
+    table, _, tocs = text.partition("Find the page for your question")[2].partition(".. toctree::")
+    questions = re.findall(r', "(.*\?)", :doc:`guide/(\w+)`', table)
+    listed = [page for _, page in questions]
+    assert len({question for question, _ in questions}) == len(listed)
+    assert sorted(listed) == sorted(page.stem for page in DOCS.glob("guide/*.rst"))
+    assert listed == re.findall(r"^   (?:\w+ <)?guide/(\w+)>?$", tocs, re.MULTILINE)
 
 
 def test_no_two_drawings_write_one_file():
