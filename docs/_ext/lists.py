@@ -103,17 +103,17 @@ def of_names() -> str:
 #: Pages of the guide on each command, and on its options that answer another question.
 GUIDES = {
     "evaluate": "start",
-    "report": "leaderboards",
+    "report": "report",
     "answers": "answers",
-    "trec_eval": "",
+    "trec_eval": "trec_eval",
     "demo": "start",
     "compare": "gates",
     "ranks": "leaderboards",
     "significance": "leaderboards",
     "across": "collections",
-    "history": "nightly",
+    "history": "history",
     "explain": "looking_closer",
-    "rbo": "compare",
+    "rbo": "overlap",
     "evaluate --unjudged": "unjudged",
     "evaluate --estimates": "small_budget",
     "judgments": "labels",
@@ -121,7 +121,7 @@ GUIDES = {
     "plan": "sample_size",
     "measures": "choosing",
     "meta": "which_measure",
-    "statistics": "",
+    "statistics": "count_judged",
     "passages": "passages",
     "verify": "saved_scores",
 }
@@ -134,7 +134,7 @@ def of_commands() -> str:
             question if entry == next(iter(group)) else "",
             f":option:`{entry} <ir_graded {entry}>`" if " " in entry else f":ref:`{entry} <command-{entry}>`",
             summary(entry, module).replace("_", r"\_"),
-            f":doc:`{GUIDES[entry]}`" if GUIDES[entry] else "this page",
+            f":doc:`{GUIDES[entry]}`",
         )
         for question, group in QUESTIONS.items()
         for entry, module in group.items()
