@@ -90,7 +90,8 @@ TASKS: dict[str, Task] = {
     ),
     "plots": Task(
         "Draw plots",
-        "Each function returns a matplotlib figure. Results also have a method ``plot``.",
+        "Each function returns a matplotlib figure. Results also have a method ``plot``. See "
+        ":doc:`/guide/figures`.",
         ("plots",),
     ),
     "sentence_transformers": Task(
