@@ -92,7 +92,7 @@ class _NCU(BlendedUtility, RankUtility, CascadeMeasure, _GradedUniform):
 
     Use it if you know where your users stop, or want to compare several assumptions. ``stop='rb'`` favours
     the top of the ranking, more so for smaller ``gamma``, and tells fewer pairs of systems apart
-    (docs/guide/choosing.rst).
+    (docs/guide/which_measure.rst).
 
     Users stop at relevant documents, with probabilities that you choose.
 

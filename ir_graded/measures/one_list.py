@@ -49,8 +49,8 @@ class _Q(BlendedUtility):
         Q = \frac{1}{R} \sum_{n \in \mathcal{N}} \mathrm{BR}(n)
 
     Use it if all relevant documents matter and better ones matter more: it is AP with levels, and told more
-    pairs of systems apart than AP in our measurements (docs/guide/choosing.rst). ``norm='cutoff'`` gives the
-    Q@k of NTCIREVAL.
+    pairs of systems apart than AP in our measurements (docs/guide/which_measure.rst). ``norm='cutoff'`` gives
+    the Q@k of NTCIREVAL.
 
     Users want all relevant documents, and value highly relevant ones more. Binary counterpart: AP.
 
@@ -174,7 +174,7 @@ class _P_measure(BlendedUtility):
 
     Use it if one highly relevant document is enough and the user reads on until it is found. For a run
     without documents of the best level, rp is the rank of its best document. The measure depends on one rank
-    per topic and tells fewer pairs of systems apart than ``Q`` (docs/guide/choosing.rst).
+    per topic and tells fewer pairs of systems apart than ``Q`` (docs/guide/which_measure.rst).
 
     Users need one highly relevant document.
 
