@@ -115,7 +115,7 @@ GUIDES = {
     "explain": "looking_closer",
     "rbo": "overlap",
     "evaluate --unjudged": "unjudged",
-    "evaluate --estimates": "small_budget",
+    "evaluate --estimates": "judge_sample",
     "judgments": "labels",
     "pool": "small_budget",
     "plan": "sample_size",
