@@ -49,7 +49,7 @@ TASKS: dict[str, Task] = {
     ),
     "explain": Task(
         "Explain scores and write reports",
-        "Show where a score comes from. See :doc:`/guide/looking_closer`.",
+        "Show where a score comes from. See :doc:`/guide/looking_closer` and :doc:`/guide/two_rankings`.",
         ("analyses.explain", "reporting"),
     ),
     "unjudged": Task(
