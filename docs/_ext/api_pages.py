@@ -97,7 +97,7 @@ TASKS: dict[str, Task] = {
     "sentence_transformers": Task(
         "Evaluate during training",
         "Score a model of sentence-transformers, or batches, while a model is trained. See "
-        ":doc:`/guide/training`.",
+        ":doc:`/guide/training`, :doc:`/guide/batches` and :doc:`/guide/arrays`.",
         ("sentence_transformers", "torchmetrics", "analyses.arrays"),
     ),
     "spark": Task(

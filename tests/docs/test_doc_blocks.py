@@ -44,7 +44,7 @@ def test_every_block_is_run_or_exempt(page):
         if block.directive in {"code-block", "code", "sourcecode"}:
             if page == PT_DOCS and block.argument in {"python", "text"}:
                 continue
-            run_elsewhere = {"spark", "recipes", "training", "arrays", "findings", "nightly"}
+            run_elsewhere = {"spark", "recipes", "training", "batches", "arrays", "findings", "nightly"}
             if page.stem in run_elsewhere and block.argument == "python":
                 continue  # tests/spark, test_doc_recipes.py, test_doc_nightly.py; test_doc_migration.py
             assert block.argument in {"console", "sh"}, f"{page.name}: {block.argument} blocks are not run"

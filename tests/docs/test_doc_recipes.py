@@ -11,7 +11,7 @@ import ir_graded
 
 RECIPES = {
     option.removeprefix(":name: "): block.text
-    for page in ("recipes.rst", "training.rst", "arrays.rst")
+    for page in ("recipes.rst", "training.rst", "batches.rst", "arrays.rst")
     for block in blocks(DOCS / "guide" / page)
     for option in block.options
 }
