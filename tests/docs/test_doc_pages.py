@@ -231,6 +231,12 @@ def test_no_two_drawings_write_one_file():
     assert len({*names}) == len(names)
 
 
+def test_names_of_drawings_are_unique():
+    """The files of drawings with one name would be one file."""
+    drawings = [block.argument for page in PAGES for block in blocks(page) if block.directive == "drawing"]
+    assert len({*drawings}) == len(drawings) > 0
+
+
 def test_drawings_have_no_background(tmp_path):
     figure = explain("Q", {"1": {"a": 1}}, {"1": {"a": 1.0}}, "1").plot()
     figures.save(figure, tmp_path / "q.svg")
