@@ -192,7 +192,7 @@ def resampled_topics(rng, topics):
         (resampled_topics, 50, 200, (0.946, 0.057), 0.934, (0.943, 0.043)),
     ],
 )
-def test_simulated_coverage_matches_the_documentation(draw, n, more, human, normal, student):
+def test_simulated_coverage_is_near_the_nominal_one(draw, n, more, human, normal, student):
     """Coverage of the nominal 95% interval and its width; the standard error of the coverage is .005."""
     y, model, truth = draw(np.random.default_rng(0), n + more)
     found = {q: prediction_powered({"Q": y[:n]}, {"Q": model}, quantile=q) for q in ("t", "normal")}
