@@ -99,7 +99,7 @@ def generate(session: nox.Session) -> None:
     """Write what follows from the code, in the current environment: lists, public names, recorded values."""
     session.run("python", "docs/_ext/lists.py")
     session.run("python", "tests/project/public_api.py")
-    session.run("python", "tests/recorder", "expect")
+    session.run("python", "tests/recorded/recorded_results.py")
 
 
 @nox.session(default=False)

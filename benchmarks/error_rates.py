@@ -21,8 +21,7 @@ if __name__ == "__main__":
 import ir_graded
 from ir_graded import meta
 from ir_graded.meta.differences import PASSING
-from tests.collections_data import ROOT
-from tests.recorder import real
+from tests.collections_data import ROOT, covid_qrels, covid_round_5
 
 RUNS, BETTER, ALPHA, B = 20, 9, 0.05, 1999
 
@@ -55,7 +54,7 @@ def round_5(measure):
     with warnings.catch_warnings():
         # A run lacks a topic.
         warnings.simplefilter("ignore", ir_graded.CoverageWarning)
-        scores = ir_graded.evaluate([measure], real.covid_qrels(5), real.covid_round_5())
+        scores = ir_graded.evaluate([measure], covid_qrels(5), covid_round_5())
     return scores.matrix(measure).to_numpy()
 
 

@@ -22,7 +22,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ir_graded
-from tests.recorder import real
+from tests.collections_data import covid_qrels, covid_round_5
 
 #: Measures of each design, and the measures for strata that estimate the same, where there is one.
 MEASURES = {"AP": "xinfAP", "Q": "infQ", "nDCG": "infNDCG", "nDCG@10": None, "P@10": None}
@@ -53,10 +53,10 @@ HEAD = [
 @cache
 def collection():
     """Return the judged documents of the pool with their best ranks, and the runs."""
-    runs = real.covid_round_5()
+    runs = covid_round_5()
     retrieved = pl.concat(runs.values()).rename({"score": "best"})
     best = retrieved.group_by("query_id", "doc_id").agg(-pl.col("best").max())
-    qrels = ir_graded.read_qrels(real.covid_qrels(5)).astype({"query_id": str})
+    qrels = ir_graded.read_qrels(covid_qrels(5)).astype({"query_id": str})
     qrels = qrels.merge(best.to_pandas(), on=["query_id", "doc_id"])
     return qrels[qrels["relevance"] >= 0].reset_index(drop=True), runs
 

@@ -14,6 +14,16 @@ needs_shared_data = pytest.mark.skipif(
 )
 
 
+def covid_qrels(number: int) -> Path:
+    """Return the qrels of a round of TREC-COVID."""
+    return ROOT / "trec-covid" / "qrels" / f"qrels.covid-round{number}.txt.gz"
+
+
+def covid_round_5() -> dict[str, pl.DataFrame]:
+    """Return all 126 runs of round 5, of which only judged documents are known; others fill the gaps."""
+    return dict(sorted(ranked_runs("round5.judged.tsv.xz").items()))
+
+
 @cache
 def ranked_runs(name: str) -> dict[str, pl.DataFrame]:
     """Return runs from lines ``topic, run, doc doc ...`` or ``... rank:doc ...``; fill in the other ranks.

@@ -13,7 +13,7 @@ PACKAGE = TESTS.parent / "ir_graded"
 
 #: Patterns of modules and their tests, of which the first that fits holds. `{}` is the name of the module.
 TABLE = {
-    "data/*": "recorder/test_recorded_results.py",
+    "data/*": "recorded/test_recorded_results.py",
     "analyses/score_intervals/__init__.py": "unjudged/test_score_intervals.py",
     "*/__init__.py": "ecosystem/test_importing.py project/test_public_api.py",
     "_utils/atomic_files.py": "faults/test_fault_writing.py",

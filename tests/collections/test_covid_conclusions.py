@@ -1,11 +1,10 @@
 """Conclusions about the runs of TREC-COVID: significant differences and systems tied for first."""
 
 import pytest
-from collections_data import needs_shared_data
+from collections_data import covid_qrels, covid_round_5, needs_shared_data
 
 import ir_graded
 from ir_graded import meta
-from tests.recorder import real
 
 
 @pytest.mark.slow
@@ -19,7 +18,7 @@ def test_all_runs_of_the_sample_differ_from_the_weakest():
 @pytest.mark.filterwarnings("ignore:Run .* lacks 1 of the 50 topics")
 @needs_shared_data
 def test_round_5_has_the_significant_runs_and_ties_of_the_specification():
-    scores = ir_graded.evaluate("Q P+ nDCG@10 AP RR", real.covid_qrels(5), real.covid_round_5())
+    scores = ir_graded.evaluate("Q P+ nDCG@10 AP RR", covid_qrels(5), covid_round_5())
     [baseline] = [run for run in scores.runs if "BRPHJ_bert" in run]
     found = meta.differences(scores, baseline, alpha=0.01, n_resamples=10_000).to_frame()
     count = found.groupby("measure", sort=False)["significant"].sum()
