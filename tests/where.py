@@ -49,7 +49,7 @@ TABLE = {
     "core/ranking.py": "measures/test_ranking.py ties/test_precision.py",
     "core/segments.py": "measures/test_segments.py",
     "core/texts.py": "measures/test_ranking.py inputs/test_plain_files.py",
-    "core/tie_means.py": "ties/test_ties_against_reference.py ties/test_large_tie_groups.py",
+    "core/tie_means.py": "reference/test_every_measure.py ties/test_large_tie_groups.py",
     "core/*": "measures/test_worked_examples.py measures/test_columns.py",
     "errors.py": "ecosystem/test_bad_input.py inputs/test_wrong_files.py",
     "evaluation/coverage.py": "ecosystem/test_coverage.py",

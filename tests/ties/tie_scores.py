@@ -1,7 +1,7 @@
 """Shared by the tests of ties: random collections with ties, scored by the package and by the reference."""
 
 import ir_measures
-from reference import tie_cases, ties
+from reference import tie_cases
 
 from ir_graded.evaluation.provider import GradedEvaluator, native_scorers
 from ir_graded.matching.match import prepare_qrels
@@ -56,9 +56,3 @@ def scores(measures, qrels, run):
         measure: dict(zip(qrels, values.tolist(), strict=True))
         for measure, values in evaluator.scores_of(evaluator.match(run)).items()
     }
-
-
-def reference_scores(name, params, how, qrels, groups):
-    """Return scores by topic, by the reference."""
-    levels = {level for of_topic in qrels.values() for level in of_topic.values()}
-    return {t: ties.score(name, params, how, qrels[t], groups[t], max(levels), levels) for t in qrels}
