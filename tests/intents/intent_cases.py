@@ -57,9 +57,6 @@ GENDER_TARGET = [0.5, 0.5, 0]
 
 # ------------------------------------------------------------------------------------------- random topics
 
-#: Gains of levels that rise with the level; level 1 to 4.
-GAINS = ({}, {2: 3, 3: 7, 4: 15}, {1: 0.5, 2: 0.75})
-
 
 def random_topic(rng: random.Random, most_judged: int = 60) -> IntentTopic:
     """Return a topic with 1 to 6 intents; some documents are relevant to several, some to none.

@@ -91,14 +91,6 @@ def all_scores(measures, topics, qrels=None, **options):
     return [dict(zip(found.query_ids, values.tolist(), strict=True)) for values in found.values[:, 0]]
 
 
-def expected(name, params, topics, *, uniform=False):
-    qrels = rows_of(topics)[["query_id", "iteration", "doc_id", "relevance"]].itertuples(
-        index=False, name=None
-    )
-    known = None if uniform else known_of(topics)
-    return reference.evaluate(name, params, list(qrels), run_of(topics), known)
-
-
 # --------------------------------------------------------------------------------------- worked examples
 
 OF_A = [

@@ -293,11 +293,6 @@ def needs_cutoff(measure, params):
     return cutoff is not None and (cutoff.required or params.get("norm") == "cutoff")
 
 
-def measures_with_parameters(complete=True):
-    """Draw a measure without parameters, and parameters that it takes."""
-    return st.one_of([st.tuples(st.just(measure), parameters(measure, complete)) for measure in VARIANTS])
-
-
 # -------------------------------------------------------------------------------------------------- scores
 
 

@@ -14,8 +14,6 @@ from fractions import Fraction
 from math import nan
 
 KINDS = ["identity", "linear", "quadratic"]
-MEASUREMENTS = ["nominal", "ordinal", "interval"]
-
 Judgments = Mapping[str, Mapping[str, float]]
 Counts = list[list[int]]
 

@@ -59,14 +59,6 @@ def nugget_r(
     return float(ratio(total, sum(weights.values())))
 
 
-def nugget_r_of_documents(
-    gold: Sequence[Gold], weights: Mapping[str, Fraction], docs: Sequence[str], rel: float = 1
-) -> float:
-    """NuggetR where qrels have no spans: a nugget is covered by the document of a gold row."""
-    covered = {nugget for doc_id, level, *_, nugget in gold if level >= rel and doc_id in docs}
-    return float(ratio(sum(weights[one] for one in covered), sum(weights.values())))
-
-
 def decay(p: int, length: int) -> Fraction:
     """D(p) = max(0, 1 - p/L)."""
     return max(Fraction(0), 1 - Fraction(p) / Fraction(length))

@@ -196,7 +196,6 @@ def test_intervals_are_quantiles_of_the_scores_by_completed_qrels(seed, monkeypa
         assert share == unjudged.imputed(qrels, rankings(run), 6, completed[0])
 
 
-SHARES = {0: 0.5, 1: 0.25, 2: 0.25}
 OF_EXAMPLE_E = {
     "nDCG@3": (0.595469436567, 0.525004989385),
     "Q": (0.531560268435, 0.435185185185),
