@@ -416,36 +416,3 @@ def score(
     else:
         raise ValueError(f"unknown measure {name!r}")
     return sharp(params["gamma"], recall, found) if name != plain else found
-
-
-def evaluate(
-    name: str,
-    params: dict,
-    qrels: Iterable[tuple[str, str, str, float]],
-    run: dict[str, dict[str, float]],
-    intents: dict[str, dict[str, tuple[float, str]]] | None = None,
-) -> dict[str, float]:
-    """Score every topic of the qrels.
-
-    Args:
-        name: printed name of the measure.
-        params: the parameters given.
-        qrels: rows of topic, intent, document and level.
-        run: score by topic and document.
-        intents: probability and type ('inf' or 'nav') by topic and intent.
-
-    Returns:
-        The score of each topic of the qrels; 0.0 for one missing from the run.
-    """
-    topics: dict[str, Levels] = {}
-    for topic_id, intent, doc_id, level in qrels:
-        topics.setdefault(topic_id, {}).setdefault(intent, {})[doc_id] = level
-    all_levels = {level for levels in topics.values() for docs in levels.values() for level in docs.values()}
-    scores = {}
-    for topic_id, levels in topics.items():
-        known = None if intents is None else intents[topic_id]
-        P = None if known is None else {intent: p for intent, (p, _) in known.items()}
-        nav = [intent for intent, (_, kind) in (known or {}).items() if kind == "nav"]
-        retrieved = ranked.ranking(run.get(topic_id, {}))
-        scores[topic_id] = score(name, params, levels, retrieved, P, nav, all_levels)
-    return scores
