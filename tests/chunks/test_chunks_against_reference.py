@@ -21,13 +21,6 @@ def assert_equal_the_reference(measures, qrels, run):
 @pytest.mark.slow
 @examples
 @given(qrels=passage_cases.qrels().map(cases.near), run=passage_cases.runs().map(cases.near))
-def test_random_rows(qrels, run):
-    assert_equal_the_reference(cases.OVERLAPPING, qrels, run)
-
-
-@pytest.mark.slow
-@examples
-@given(qrels=passage_cases.qrels().map(cases.near), run=passage_cases.runs().map(cases.near))
 def test_measures_that_take_no_overlaps(qrels, run):
     known = {row[0] for row in qrels}
     for measure in set(cases.VARIANTS) - set(cases.OVERLAPPING):

@@ -33,27 +33,6 @@ def test_the_reference_equals_values_by_hand():
         assert passages.evaluate(name, params, qrels, run) == {"1": pytest.approx(value, abs=1e-15)}
 
 
-CHOSEN = st.lists(cases.parameters(), min_size=1, max_size=8)
-
-
-@pytest.mark.slow
-@examples(100)
-@given(qrels=cases.qrels(), run=cases.runs(), chosen=CHOSEN)
-def test_measures_equal_the_reference(qrels, run, chosen):
-    cases.assert_equal_the_reference(chosen, qrels, run)
-
-
-@pytest.mark.slow
-@examples(50)
-@given(
-    qrels=cases.qrels(6, topics=["1"], levels=(1, 1, 2), min_length=1),
-    run=cases.runs(min_size=6, topics=["1"], min_length=1),
-    chosen=CHOSEN,
-)
-def test_measures_equal_the_reference_if_much_is_retrieved(qrels, run, chosen):
-    cases.assert_equal_the_reference(chosen, qrels, run)
-
-
 EVERY = [
     *(("MAgP", {"beta": beta}) for beta in (0.25, math.inf)),
     ("MAgP", {}),

@@ -1,4 +1,4 @@
-"""xinfAP, infNDCG and infQ: worked examples, a plain reference, results of NIST's program, limits."""
+"""xinfAP, infNDCG and infQ: worked examples, results of NIST's program, limits."""
 
 import csv
 import gzip
@@ -14,7 +14,6 @@ import ir_graded
 from ir_graded import CoverageWarning, InputError, Q, infNDCG, infQ, xinfAP
 from ir_graded.measures.classic.ties import with_ties
 
-CALLS = 2000
 LEFT_OUT = "^No document was judged in topic '1' stratum '2', so estimates leave these documents out"
 
 
@@ -78,36 +77,6 @@ def test_complete_judgments_give_the_measures_themselves():
         found = ir_graded.evaluate([sampled, complete], sample.qrels, sample.runs)
         first, second = (found.matrix(measure).to_numpy() for measure in (sampled, complete))
         assert np.abs(first - second).max() < most
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.release)])
-def test_measures_equal_the_reference(seed):
-    rng = np.random.default_rng(seed)
-    measures = [
-        xinfAP,
-        xinfAP(rel=2),
-        infQ,
-        infQ(beta=0.3, gains={1: 5, 2: 0.5}, rel=2),
-        infNDCG,
-        infNDCG(gains={1: 3}),
-    ]
-    seen = set()
-    for _ in range(CALLS if seed else CALLS // 20):
-        rows, ranking = cases.collection(rng)
-        found = of_measures(measures, cases.frame(rows), cases.run_of(ranking))
-        levels = {doc: level for doc, _, level in rows}
-        args = levels, {doc: stratum for doc, stratum, _ in rows}, ranking
-        expected = [
-            *(reference.xinf_ap(*args, rel) for rel in (1, 2)),
-            reference.inf_q(*args),
-            reference.inf_q(*args, 0.3, {1: 5, 2: 0.5}, 2),
-            reference.inf_ndcg(*args),
-            reference.inf_ndcg(*args, {1: 3}),
-        ]
-        assert found == pytest.approx(expected, abs=1e-12)
-        seen.update(np.round(found, 6).tolist())
-    assert len(seen) > CALLS // 20
 
 
 @pytest.mark.slow
