@@ -18,7 +18,7 @@ from pathlib import Path
 
 import ir_measures
 from differential.peer_values import Lists
-from intents.intent_cases import GAINS, random_distribution
+from intents.intent_cases import random_distribution
 from reference import intents
 
 from benchmarks.agreement.lists import intent_topics, ranked_docs, with_columns
@@ -29,6 +29,7 @@ from ir_graded.measures.classic import scorer_of
 
 PROGRAM = os.environ.get("NTCIR_EVAL", "")
 LEVELS = range(1, 5)
+GAINS = ({}, {2: 3, 3: 7, 4: 15}, {1: 0.5, 2: 0.75})
 
 
 def text_of(lines) -> str:
