@@ -46,6 +46,8 @@ CONVENTIONS = {
         ("query-id", "corpus-id", "score"),
         ("query_id", "doc_id", "rank"),
         ("qid", "docno", "rank"),
+        ("query", "docid", "score"),
+        ("query", "docid", "rank"),
         ("Query Text", "Doc ID", "Doc Position"),
         ("q_id", "doc_id", "score"),
         ("user_id", "item_id", "score"),
@@ -102,8 +104,8 @@ def missing(kind: str, names: Iterable[object]) -> str:
     """Return a message with the missing or repeated columns, and with the likely kind of table."""
     present = [*names]
     roles = roles_of(kind, present)
-    # The names of the convention that the table follows most.
-    wanted = max(CONVENTIONS[kind], key=lambda named: len({*named}.intersection(present)))
+    # Names of several tools may be mixed, so these are always right.
+    wanted = (*CONVENTIONS[kind][0][:2], "relevance" if kind == "qrels" else "score or rank")
     other = "run" if kind == "qrels" else "qrels"
     found = convention_of(other, present)
     hint = ""

@@ -283,7 +283,8 @@ def frame(**columns):
 
 def lacking(kind, column, *names):
     """A frame without a column."""
-    return kind, frame(**dict.fromkeys(names, "1")), f"no column {column}; it has {', '.join(names)}"
+    missing = column.replace("score", "score or rank")
+    return kind, frame(**dict.fromkeys(names, "1")), f"no column {missing}; it has {', '.join(names)}"
 
 
 ROW = {"query_id": "1", "doc_id": "a", "score": 1.0, "relevance": 1}
@@ -305,15 +306,15 @@ NO_DICTS = [3.0, None, ["a"], "a", ("a", 1.0)]
 
 #: Objects that are neither qrels nor a run, and what the error says.
 SOURCES = [
-    *((kind, library({one: [ROW[one]] for one in NAMES[kind] if one != name}), f"no column {name}; it has")
+    *((kind, library({one: [ROW[one]] for one in NAMES[kind] if one != name}), f"no column {name}")
       for kind, library, name in CUTS),
     lacking("run", "score", "qid", "docno"),
-    lacking("run", "qid", "docno", "score"),
+    lacking("run", "query_id", "docno", "score"),
     lacking("run", "score", "query-id", "corpus-id"),
     lacking("run", "query_id, doc_id, score", "text"),
-    lacking("qrels", "label", "qid", "docno", "level"),
-    lacking("qrels", "score", "query-id", "corpus-id"),
-    lacking("qrels", "rating", "query", "docid"),
+    lacking("qrels", "relevance", "qid", "docno", "level"),
+    lacking("qrels", "relevance", "query-id", "corpus-id"),
+    lacking("qrels", "doc_id", "query", "product", "rating"),
     lacking("qrels", "query_id, doc_id, relevance", "id"),
     ("qrels", frame(query_id="1", doc_id="a", score=1.0), "no column relevance"),
     *((kind, TWO, "'doc_id'|several columns") for kind in NAMES),

@@ -30,6 +30,8 @@ NAMES = {
         ("qid", "docno", "score"),
         ("query-id", "corpus-id", "score"),
         ("q_id", "doc_id", "score"),
+        ("query", "docid", "score"),
+        ("query", "doc_id", "score"),
         ("qid", "item_id", "score"),
     ],
 }

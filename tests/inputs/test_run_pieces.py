@@ -263,7 +263,7 @@ def test_parquet_errors_name_file_and_row(tmp_path, monkeypatch):
     monkeypatch.setattr(table_runs, "_FRAME", 50)
     path = tmp_path / "run.parquet"
     frame.drop("score").rename({"rank": "place"}).write_parquet(path)
-    with pytest.raises(InputError, match="no column score; it has place, query_id, doc_id"):
+    with pytest.raises(InputError, match="no column score or rank; it has place, query_id, doc_id"):
         match_run(judgments, path, 1.0, 2)
     at = next(row for row in range(200, 900) if frame["query_id"][row] in qrels)
     missing = frame.with_columns(

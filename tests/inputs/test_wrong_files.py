@@ -86,7 +86,7 @@ QRELS = [
 #: Texts of runs.
 RUNS = [
     ("query_id,document,score\n1,a,2\n", ", line 1: if this is a header, .* no column doc_id; it has"),
-    ("query_id; doc_id; scroe\n1,a,2\n", ", line 1: if this is a header, .* no column score; it has"),
+    ("query_id; doc_id; scroe\n1,a,2\n", ", line 1: if this is a header, .* no column score or rank; it has"),
     ("query_id\tdocument\tscore\n1,a,2\n", ", line 1: if this is a header, .* no column doc_id; it has"),
     *((f"{line}\n", ", line 1: expected a run line of") for line in ("1;a", "a line of words")),
     ("qid,docno,label\n1,a,1\n", ", line 1: the table has no .*it looks like qrels \\(qid, docno, label\\)"),
