@@ -160,7 +160,7 @@ def by_path(paths: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     unique = [name if names.count(name) == 1 else path for name, path in zip(names, given, strict=True)]
     if len(set(unique)) < len(unique):
         twice = next(name for name in unique if unique.count(name) > 1)
-        raise InputError(f"the run {twice} is given twice")
+        raise InputError(f"the run {'-' if twice == _STANDARD_INPUT else twice} is given twice")
     return dict(zip(unique, given, strict=True))
 
 

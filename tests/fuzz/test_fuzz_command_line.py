@@ -13,6 +13,9 @@ from fuzz.fuzz_cases import error_or_none, fuzz
 from fuzz.measure_strings import strings
 from ir_graded.cli.main import commands, main
 
+# Runs may be empty.
+pytestmark = pytest.mark.filterwarnings("ignore::ir_graded.CoverageWarning")
+
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 c 0\n2 0 a 1\n2 0 d 2\n"
 RUN = "1 Q0 a 1 3.0 t\n1 Q0 b 2 2.0 t\n2 Q0 d 1 9 t\n2 Q0 a 2 8 t\n"
 FILES = {
