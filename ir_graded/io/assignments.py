@@ -51,6 +51,9 @@ _EFFECT = {
 }
 
 
+#: Words of tables that mean an assignment but are not one of ``CREDITS``.
+_SIMILAR = re.compile(r"(not?|un|none|full(y)?|partial(ly)?)?[ _-]?(support(s|ed)?)?(?<=.)|[fpn]s")
+
 #: Columns of a text file whose cells may be numbers.
 _NUMERIC = {"importance", "assignment", "relevance"}
 
@@ -295,6 +298,9 @@ def _answers_in_table(part: Part, keys: tuple[str, ...]) -> Iterator[_Answer]:
     columns_of = part.columns(kind, ("query_id", "nugget"), keys[1:], runs=has_runs)
     runs, topics, texts, *labels = (columns_of[name] for name in ("run", "query_id", "nugget", *keys[1:]))
     levels = [_number(label, IMPORTANCES) for label in labels[0]]
+    for row, label in enumerate(labels[1] if has_runs else ()):
+        if _number(label, CREDITS) == math.inf and _SIMILAR.fullmatch(label.strip().casefold()):
+            raise _wrong_label(kind, "assignment", label, CREDITS, part.place(row))
     first: dict[tuple[str, ...], int] = {}
     rows_of: dict[tuple[str, str], list[int]] = {}
     for row, (run, topic, text) in enumerate(zip(runs, topics, texts, strict=True)):
@@ -336,19 +342,23 @@ def _numbers(
         found = np.array([*map(of_label.__getitem__, labels)], dtype=np.float64)
     except TypeError:  # a list or dict, which has no hash
         found = np.array([_number(label, known) for label in labels])
-    valid = ", ".join(known)
     for row in np.flatnonzero(np.isnan(found))[:1].tolist():
-        number = "level" if known is IMPORTANCES else "credit from 0 to 1"
-        raise InputError(
-            f"{kind}: {place(row)}: the {name} is {short_repr(labels[row])}; it must be one of {valid} "
-            f"or a {number}"
-        )
+        raise _wrong_label(kind, name, labels[row], known, place(row))
+    valid = ", ".join(known)
     others = np.flatnonzero(np.isinf(found)).tolist()
     return found, [
         f"{len(others)} of {len(labels)} nuggets have an {name} other than {valid}, the first "
         f"{short_repr(labels[row])} ({place(row)}); {_EFFECT[name]}."
         for row in others[:1]
     ]
+
+
+def _wrong_label(kind: str, name: str, label: Any, known: Mapping[str, float], place: str) -> InputError:
+    number = "level" if known is IMPORTANCES else "credit from 0 to 1"
+    return InputError(
+        f"{kind}: {place}: the {name} is {short_repr(label)}; it must be one of {', '.join(known)} "
+        f"or a {number}"
+    )
 
 
 def is_assignments(source: Any) -> bool:
@@ -441,7 +451,8 @@ def read_assignments(paths: Any) -> pd.DataFrame:
         partial_support 0.5, not_support and other labels 0).
 
     Raises:
-        InputError: a run has two answers to a topic, a credit is not in [0, 1], or there is no answer.
+        InputError: a run has two answers to a topic, a credit is not in [0, 1], an assignment in a table is
+            a similar word, such as ``partial``, or there is no answer.
         FileFormatError: a line of a file cannot be read; the message has file, line and path.
         OSError: a file cannot be opened.
 

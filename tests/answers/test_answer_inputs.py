@@ -121,6 +121,12 @@ def test_other_labels_are_counted_in_one_warning(tmp_path):
     assert " ".join(scores.coverage_notes) == str(only.message)
 
 
+def test_other_words_of_tables_count_as_not_supported():
+    for word in ("maybe", "", "supporter", "not_provided", "rooted_in_support"):
+        with pytest.warns(CoverageWarning, match=f"1 of 1 .* the first '{word}' .* count as not_support"):
+            ir_graded.read_assignments(pd.DataFrame([(*ROWS[0][:4], word)], columns=COLUMNS))
+
+
 def test_runs_with_different_lists_are_a_warning():
     given = [OBJECTS[0], answer("a vital support", run="y")]
     with pytest.warns(CoverageWarning, match=r"1 topic.*'1': 'x' has 2 nuggets, 'y' has 1.*nuggets="):
@@ -188,6 +194,13 @@ def test_a_run_with_two_answers_to_a_topic_is_rejected(tmp_path):
         ),
         ([(*ROWS[0][:4], 1.5)], "row 0: the assignment is 1.5; it must be one of support"),
         ([(*ROWS[0][:4], float("nan"))], "the assignment is nan"),
+        *(
+            (
+                [(*ROWS[0][:4], word)],
+                f"row 0: the assignment is '{word}'; it must be one of support, partial_",
+            )
+            for word in ("partial", "not", "Supported", "partially supported", "none", "unsupported", "FS")
+        ),
         ([(*ROWS[0][:4], -0.1)], "credit from 0 to 1"),
         ([(*ROWS[0][:3], float("inf"), 1.0)], "the importance is inf"),
         ([(*ROWS[0][:3], [1], 1.0)], "the importance is [1]"),
