@@ -99,7 +99,7 @@ def score_answers(
         elif isinstance(measure, CitationMeasure) and cited is not None:
             for (run, topic), sentences in cited.answers.items():
                 of_measure[runs[run], topics[topic]] = measure.of_sentences(sentences)
-    coverage = _coverage(of_input, runs, topics, notes)
+    coverage = _coverage(of_input, runs, topics, notes, is_listed=listed is not None)
     coverage.warn()
     return Scores(tuple(runs), tuple(chosen), tuple(topics), values, coverage)
 
@@ -210,16 +210,19 @@ def _coverage(
     runs: Iterable[str],
     topics: Collection[str],
     notes: list[str],
+    *,
+    is_listed: bool,
 ) -> Coverage:
     """Return the coverage; an answer is missing if an input lacks it."""
     missing: dict[str, set[str]] = {run: set() for run in runs}
     for name, answers in of_input.items():
         lacks = {}
+        source = "nuggets" if is_listed and len(of_input) == 1 else name
         for run, of_run in missing.items():
             if lacking := [topic for topic in topics if (run, topic) not in answers]:
                 of_run.update(lacking)
                 lacks[run] = (
-                    f"lacks {len(lacking)} of the {len(topics)} topics in the {name} (the first is "
+                    f"lacks {len(lacking)} of the {len(topics)} topics in the {source} (the first is "
                     f"{lacking[0]!r}) and scores 0 on them"
                 )
         notes += of_runs(lacks, "lacks topics", "lack topics")

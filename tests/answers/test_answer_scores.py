@@ -98,7 +98,7 @@ def test_weights_by_level():
 def test_lists_of_nuggets_are_the_divisor():
     given = [answer("a vital support, b vital not_support")]
     listed = [topic("a vital, b vital, c vital, d okay"), topic("z vital", "2")]
-    with pytest.warns(CoverageWarning, match="lacks 1 of the 2 topics"):
+    with pytest.warns(CoverageWarning, match="lacks 1 of the 2 topics in the nuggets"):
         scores = score_answers(["vital_score", "all_score"], given, nuggets=listed)
     assert scores.query_ids == ("1", "2")
     assert scores.values[:, 0].tolist() == [[1 / 3, 0], [0.25, 0]]
