@@ -315,7 +315,11 @@ def _span(given: Node, name: DocumentName) -> tuple[str, int, int]:
             "length, a document with page_content and metadata, or a node with start_char_idx and "
             "end_char_idx"
         )
-    found = name(chunk) if callable(name) else metadata[own if name is None else name].value
+    key = own if name is None else name
+    if not callable(key) and key not in metadata:
+        keys = ", ".join(map(short_repr, metadata.value)) or "none"
+        raise metadata.error(f"has no {key!r}; name the key by doc_id=; the keys found are {keys}")
+    found = key(chunk) if callable(key) else metadata[key].value
     try:
         return as_text(found), start, length
     except InputError as error:

@@ -234,11 +234,17 @@ def test_the_name_of_the_document_may_be_elsewhere():
     [
         (document("x", -1), "start_index is -1: the splitter did not find the chunk"),
         (SimpleNamespace(page_content="x", metadata={"source": "a"}), "metadata has no 'start_index'"),
-        (SimpleNamespace(page_content="x", metadata={"start_index": 0}), "metadata has no 'source'"),
+        (
+            SimpleNamespace(page_content="x", metadata={"start_index": 0}),
+            "metadata has no 'source'; name the key",
+        ),
         (node(None, 5), "is a node without start_char_idx or end_char_idx"),
         (node(6, 5), "ends at 5, before its start 6"),
         (node(1, 5, None), "names no document"),
-        ({"start_index": 1, "end_index": 2}, "has no 'corpus_id'"),
+        (
+            {"start_index": 1, "end_index": 2},
+            "has no 'corpus_id'; name the key by doc_id=; the keys found are 'start_index', 'end_index'",
+        ),
         ({"start_index": 1, "length": 2}, "has no 'end_index'"),
         ({"doc_id": "a", "start": 1, "length": -2}, "length is -2; it must not be negative"),
         (
