@@ -299,8 +299,9 @@ def shares(name: str) -> Facet:
 
 def costs(name: str, measure: object) -> Facet:
     """Return the column of the costs of the rows of a run, which has the name that the user gives."""
+    hint = "; the unit of characters is 'characters'" if name.casefold().startswith("char") else ""
     return Facet(
-        *(name, "row", "cost", f"the costs of the rows ({name!r})"),
+        *(name, "row", "cost", f"the costs of the rows ({name!r}{hint})"),
         of=("run",),
         title=f"the column {name!r}, the unit of {measure},",
         is_valid=lambda values: (values >= 0) & (values <= LONGEST) & (values == np.floor(values)),

@@ -250,6 +250,12 @@ def test_wrong_costs(tokens, message):
 @pytest.mark.parametrize(
     ("measure", "qrels", "run", "message"),
     [
+        (
+            "CharR(budget=3,unit='chars')",
+            EXAMPLE,
+            EXAMPLE_RUN,
+            r"'chars'; the unit of characters is 'characters'",
+        ),
         ("CharR(budget=3,unit='words')", EXAMPLE, EXAMPLE_RUN, "needs the costs .* has no column words"),
         ("NuggetR(importance='vital')", QRELS, EXAMPLE_RUN, "needs the importance .*with_nuggets returns"),
         ("NuggetR", EXAMPLE, {"1": {"a": 1.0}}, "NuggetR needs passages, but the run has no columns start"),
