@@ -91,9 +91,9 @@ def evaluate(  # noqa: PLR0913, PLR0917  # click passes all options
 ) -> None:
     """Score RUNs against QRELS, best first.
 
-    QRELS is a file (TREC or NTCIR format) or a dataset id of ir_datasets. A RUN is a TREC run file or the id
-    of a dataset with scoreddocs. Files may be compressed (gzip, bzip2, zstandard, xz). Measures are those of
-    this package (see `ir_graded measures`), those of ir-measures, and the names of trec_eval. --depth,
+    QRELS and RUNs are files (TREC, NTCIR, CSV, JSON, Parquet and others; text may be compressed by gzip,
+    bzip2, zstandard or xz) or ids of ir_datasets, for a RUN of a dataset with scoreddocs. Measures are those
+    of this package (see `ir_graded measures`), those of ir-measures, and the names of trec_eval. --depth,
     --model, --n-samples and --seed are options of --unjudged intervals and differences.
     """
     _check_modes()
