@@ -24,30 +24,27 @@ _WEIGHT = "weight"
 def read_slices(source: Any) -> list[dict[str, str]]:
     """Return the slice of each topic, for each key: one of a mapping, a Series or a file, several of a frame.
 
+    The topics of a frame are its column query_id or qid, else its index.
+
     Raises:
         FileFormatError: a line of the file cannot be read, or a topic appears twice.
         InputError: the file has no lines, or a topic appears twice.
     """
     if source is None:
         return []
-    keys = getattr(source, "columns", None)
-    given = {"": source} if keys is None else {f"{key}=": source[key] for key in keys}
+    if not hasattr(source, "columns"):
+        return [{topic: str(name) for topic, name in _of_topics(source, "slices").items()}]
     return [
-        {topic: f"{key}{name}" for topic, name in _of_topics(one, "slices").items()}
-        for key, one in given.items()
+        {topic: f"{key}={name}" for topic, name in of_topic.items()}
+        for key, of_topic in _of_columns(source, "slices").items()
     ]
 
 
 def read_clusters(source: Any) -> dict[str, str]:
-    """Return the cluster of each topic, without those where it is None or NaN; a frame has one column.
+    """Return the cluster of each topic, without those where it is None or NaN, as ``read_weights``.
 
-    Raises errors as ``read_slices``, and InputError if a frame has several columns.
+    In a frame with further columns, that of the clusters is named cluster.
     """
-    if (columns := getattr(source, "columns", None)) is not None:
-        if len(columns) != 1:
-            listed = ", ".join(map(repr, columns))
-            raise InputError(f"clusters: expected a table with one column, found the columns {listed}")
-        source = source[columns[0]]
     found = _of_topics(source, "clusters")
     return {topic: name for topic, one in found.items() if (name := str(one)) not in _MISSING}
 
@@ -64,17 +61,30 @@ def read_weights(source: Any) -> dict[str, Any]:
         InputError: the file has no lines, a frame has several columns and none is named weight, or a topic
             appears twice.
     """
-    if not hasattr(source, "columns"):
-        return _of_topics(source, "weights")
-    columns, names = [*source.columns], [*map(str, source.columns)]
-    keys, values = _places(names, _WEIGHT)
-    if len(values) != 1 or len(keys) > 1 or not (keys or hasattr(source, "index")):
+    return _of_topics(source, "weights")
+
+
+def _of_columns(source: Any, kind: str) -> dict[str, dict[str, Any]]:
+    """Return the values of topics in a frame, for each column of values."""
+    columns, names, one = [*source.columns], [*map(str, source.columns)], kind.rstrip("s")
+    several = kind == "slices"
+    keys, values = _places(names, "" if several else one)
+    if (
+        not values
+        or len(keys) > 1
+        or not (several or len(values) == 1)
+        or not (keys or hasattr(source, "index"))
+    ):
+        others = "the other columns" if several else f"its only other column or in a column {one}"
         raise InputError(
-            f"weights: expected a table with topics as its index or in a column query_id, and weights in its "
-            f"only other column or in a column weight; found the columns {', '.join(map(repr, names))}"
+            f"{kind}: expected a table with topics as its index or in a column query_id, and {kind} in "
+            f"{others}; found the columns {', '.join(map(repr, names))}"
         )
     topics = source[columns[keys[0]]] if keys else source.index
-    return _by_topic([*zip(map(str, topics), source[columns[values[0]]], strict=True)], "weights")
+    return {
+        names[at]: _by_topic([*zip(map(str, topics), source[columns[at]], strict=True)], kind)
+        for at in values
+    }
 
 
 def _places(names: list[str], kind: str) -> tuple[list[int], list[int]]:
@@ -85,7 +95,10 @@ def _places(names: list[str], kind: str) -> tuple[list[int], list[int]]:
 
 
 def _of_topics(source: Any, kind: str) -> dict[str, Any]:
-    """Return the value of each topic from a mapping, a Series or a file."""
+    """Return the value of each topic from a mapping, a Series, a frame or a file."""
+    if hasattr(source, "columns"):
+        (found,) = _of_columns(source, kind).values()
+        return found
     if hasattr(source, "items"):
         return _by_topic([(str(topic), value) for topic, value in source.items()], kind)
     if isinstance(source, (str, os.PathLike)):

@@ -351,10 +351,10 @@ def differences(  # noqa: PLR0913  # options, all by keyword
             file of lines ``topic weight``. Frames, and CSV or TSV files with a header, may have further
             columns beside ``weight``; their topics are in ``query_id`` or ``qid``. Queries drawn in
             proportion to traffic must not be weighted again.
-        slices: slices of topics, each tested in addition to all topics: a mapping, Series or DataFrame by
-            topic (each column gives slices named ``column=value``), or a file of lines ``topic slice``.
+        slices: slices of topics, each tested in addition to all topics: in the forms of ``weights``, or a
+            file of lines ``topic slice``; each column of a frame gives slices named ``column=value``.
         clusters: the cluster of each topic, where topics belong together and are not independent, such as
-            variants of a query or queries of a session: in the forms of ``slices``, with one column. All
+            variants of a query or queries of a session: in the forms of ``weights``, with ``cluster``. All
             topics of a cluster get the same sign, or are drawn together, also where a slice cuts it.
         minimum: mapping from measures to the lowest means that pass, on all topics.
         n_resamples: number of replicates B, at least 1; None for 100,000 sign flips, 10,000 for all pairs

@@ -8,7 +8,7 @@ from helpers import assert_command_fails, run_command
 import ir_graded
 from ir_graded.errors import FileFormatError, InputError
 from ir_graded.evaluation.signature import weights_hash
-from ir_graded.io.slices import read_slices, read_weights
+from ir_graded.io.slices import read_clusters, read_slices, read_weights
 
 EXPECTED = {"1": 3, "q 2": 0.5, "3": 0}
 FILES = {
@@ -97,6 +97,19 @@ def test_a_file_without_weights_is_rejected(tmp_path, text):
 def test_a_frame_whose_weights_are_not_clear_is_rejected(frame):
     with pytest.raises(InputError, match="weights: expected a table with topics as its index or in a column"):
         read_weights(frame)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+def test_slices_and_clusters_of_a_frame_may_have_a_column_of_topics(table):
+    rows = {"qid": [1, 2], "slice": ["hard", "easy"], "length": [3, 4]}
+    assert read_slices(table(rows)) == [
+        {"1": "slice=hard", "2": "slice=easy"},
+        {"1": "length=3", "2": "length=4"},
+    ]
+    assert read_clusters(table({"query_id": ["1", "2"], "text": "ab", "cluster": ["x", None]})) == {"1": "x"}
+    assert read_clusters(table({"query_id": ["1", "2"], "group": ["x", "y"]})) == {"1": "x", "2": "y"}
+    with pytest.raises(InputError, match="clusters in its only other column or in a column cluster; found"):
+        read_clusters(table({"query_id": ["1"], "a": ["x"], "b": ["y"]}))
 
 
 def test_a_topic_has_one_weight():

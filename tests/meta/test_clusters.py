@@ -174,7 +174,7 @@ def test_clusters_have_the_forms_of_slices(tmp_path, form):
         ),
         (lambda c: dict([*c.items()][5:]), r"clusters: 't000', 't001', 't002'.* \(5 of the 12 scored"),
         (lambda c: dict.fromkeys(c, "one"), "clusters: all topics are in one cluster; a test needs 2"),
-        (lambda c: pd.DataFrame({"a": c, "b": c}), "one column, found the columns 'a', 'b'"),
+        (lambda c: pd.DataFrame({"a": c, "b": c}), "in a column cluster; found the columns 'a', 'b'"),
         (lambda _: 3, "clusters: expected a mapping"),
     ],
 )
