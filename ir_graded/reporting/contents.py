@@ -203,6 +203,16 @@ class Contents:
         return self.ties is not None and bool((self.ties >= _LEAST_SHOWN).any())
 
     @property
+    def steady(self) -> list[str]:
+        """The measures whose means the order of tied documents is known not to change."""
+        ties = np.empty((0, 0)) if self.ties is None else self.ties
+        return [
+            name
+            for name, of_runs in zip(self.scores.names, ties, strict=False)
+            if (of_runs < _LEAST_SHOWN).all()
+        ]
+
+    @property
     def imputed_means(self) -> Floats | None:
         """Imputed means with their intervals, of shape (runs, measures, 3); sums over topics become means."""
         if self.imputed is None:

@@ -505,7 +505,7 @@ def test_ties_that_change_no_mean_have_no_column(tmp_path):
     text = made(tmp_path)
     assert data_of(text)["ties"] is None
     assert '<th scope="col">Ties</th>' not in text
-    assert "The order of documents with equal scores changes no mean by 0.0005 or more." in text
+    assert "The order of documents with equal scores changes no mean by Q, AP by 0.0005 or more." in text
 
 
 def test_the_head_names_what_differs_from_the_defaults(tmp_path):

@@ -86,6 +86,10 @@ def test_a_report_leaves_out_ties_of_measures_without_the_parameter(tmp_path):
     pytest.importorskip("jinja2")
     place = tmp_path / "report.html"
     ir_graded.report("gRBP(p=0.8,residual=True)", QRELS, RUNS, place)
+    page = place.read_text(encoding="utf-8").partition("<script")[0]
+    assert "with equal scores" not in page
+    assert '<th scope="col">Ties</th>' not in page
+    ir_graded.report("gRBP(p=0.8,residual=True) Q", QRELS, RUNS, place)
     page = place.read_text(encoding="utf-8")
     assert "<td>\u2013</td>" in page[: page.index("<script")]
 
