@@ -86,7 +86,7 @@ def test_names_in_the_tables_lead_to_the_measures_beside_them(table, theirs, her
 
 def test_names_with_other_values_here_are_listed():
     text = PAGE.read_text(encoding="utf-8")
-    listed = re.search(r"These names are measures with\s+other values here, (.*?)\n\n", text, re.DOTALL)[1]
+    listed = re.search(r"here they are measures with other values: (.*?)\n\n", text, re.DOTALL)[1]
     assert {*quoted(listed)} == HOMONYMS
 
 
