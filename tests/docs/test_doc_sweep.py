@@ -44,37 +44,44 @@ def test_examples_work_without_optional_libraries_or_name_one(kind, name, hide):
     assert {*libraries.split()} <= {*OPTIONAL} - {"pyarrow"}
 
 
-def included(extras):
-    """Return the extras that these install besides themselves."""
-    return set().union(*(INCLUDED.get(extra, ()) for extra in extras))
+#: The sentence of a page that names the extras of its examples.
+STATED = re.compile(r"The examples need the extras? (``.*?): ``pip install 'ir-graded\[([\w,]+)\]'``\.")
 
 
-def required(name, hide, extras=frozenset()):
-    """Return the extras that the examples of a page require, without those that another one installs."""
-    installed = extras | included(extras)
-    hide(library for library in OPTIONAL if EXTRAS.get(library, library) not in installed)
+def stated(name):
+    """Return the extras that a page names at its top, before the first heading and the first directive."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    top, *rest = (" ".join(part.split()) for part in re.split(r"\n(?:-{4,}|\.\. [\w-]+::)", text))
+    assert not any(map(STATED.search, rest))
+    found = STATED.search(top)
+    assert found is None or re.findall(r"``(\w+)``", found[1]) == sorted(found[2].split(","))
+    return set() if found is None else {*found[2].split(",")}
+
+
+def lacking(name, hide, hidden):
+    """Return the extras that the examples of a page lack without some libraries."""
+    hide(hidden)
     found = [sweep.sweep(kind, name) for kind in ("python", "console") if name in sweep.KINDS[kind][1]]
     assert not any(error for _, error in found), found
-    # An example that lacks a library hides what the examples below it lack.
-    lacking = {EXTRAS.get(one, one) for libraries, _ in found for one in libraries.split()}
-    return required(name, hide, extras | lacking) if lacking - extras else extras - included(extras)
-
-
-def sentences(extras):
-    """Return the sentences of a page that name the extras of its examples."""
-    *first, last = [f"``{extra}``" for extra in sorted(extras)] or [""]
-    words = f"extras {', '.join(first)} and {last}" if first else f"extra {last}"
-    install = f"``pip install 'ir-graded[{','.join(sorted(extras))}]'``"
-    return [f"The examples need the {words}: {install}."] if extras else []
+    return {EXTRAS.get(library, library) for libraries, _ in found for library in libraries.split()}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GUIDE)
-def test_a_page_of_the_guide_names_the_extras_of_its_examples_at_its_top(name, hide):
+def test_a_page_of_the_guide_works_with_the_extras_at_its_top(name, hide):
     if name == PT_DOCS.relative_to(ROOT).as_posix():
         pytest.importorskip("pyterrier")
-    text = (ROOT / name).read_text(encoding="utf-8")
-    top, *rest = re.split(r"\n(?:-{4,}|\.\. [\w-]+::)", text)
-    stated = re.compile(r"The\s+examples\s+need\s+the\s+extras?\b.*?'``\.", re.DOTALL)
-    assert [" ".join(found.split()) for found in stated.findall(top)] == sentences(required(name, hide))
-    assert not any(map(stated.search, rest))
+    extras = stated(name)
+    installed = extras.union(*(INCLUDED.get(extra, ()) for extra in extras))
+    hidden = [library for library in OPTIONAL if EXTRAS.get(library, library) not in installed]
+    assert lacking(name, hide, hidden) == set()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", GUIDE)
+def test_a_page_of_the_guide_needs_each_extra_at_its_top(name, hide):
+    if name == PT_DOCS.relative_to(ROOT).as_posix():
+        pytest.importorskip("pyterrier")
+    for extra in stated(name):
+        hidden = [library for library in OPTIONAL if EXTRAS.get(library, library) == extra]
+        assert lacking(name, hide, hidden) == {extra}
