@@ -57,11 +57,6 @@ def test_every_block_is_run_or_exempt(page):
     assert not [line for line in lines if line.endswith("::") and not line.startswith((".. ", "   .. "))]
 
 
-def test_the_page_for_pyterrier_prints_its_output():
-    pytest.importorskip("pyterrier")
-    assert sweep.run_python(PT_DOCS.relative_to(ROOT).as_posix()) == set()
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_test_file_program_and_session_on_a_page_exists(page):
     text = page.read_text(encoding="utf-8")

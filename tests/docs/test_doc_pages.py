@@ -226,11 +226,6 @@ def test_every_page_of_the_guide_answers_one_question_of_the_index():
     assert listed == re.findall(r"^   (?:\w+ <)?guide/(\w+)>?$", tocs, re.MULTILINE)
 
 
-def test_no_two_drawings_write_one_file():
-    names = [block.argument for page in PAGES for block in blocks(page) if block.directive == "drawing"]
-    assert len({*names}) == len(names)
-
-
 def test_names_of_drawings_are_unique():
     """The files of drawings with one name would be one file."""
     drawings = [block.argument for page in PAGES for block in blocks(page) if block.directive == "drawing"]
