@@ -46,8 +46,6 @@ CONVENTIONS = {
         ("query-id", "corpus-id", "score"),
         ("query_id", "doc_id", "rank"),
         ("qid", "docno", "rank"),
-        ("query", "docid", "score"),
-        ("query", "docid", "rank"),
         ("Query Text", "Doc ID", "Doc Position"),
         ("q_id", "doc_id", "score"),
         ("user_id", "item_id", "score"),
@@ -57,18 +55,21 @@ CONVENTIONS = {
 RANK_COLUMNS = frozenset({"rank", "Doc Position"})
 
 
-#: Names that count in a mixture only without another one: the text of a query, and a rank beside a score.
-_WEAK = {QUEPID[0], QUEPID_DETAILED[0], *RANK_COLUMNS}
+#: Names that count in a mixture only without another one: the text of a query, and a rank beside a score; in
+#: runs also PyTerrier's number of a document.
+_WEAK = {"qrels": {QUEPID[0], QUEPID_DETAILED[0], *RANK_COLUMNS}}
+_WEAK["run"] = _WEAK["qrels"] | {QUEPID[1]}
 _KNOWN = {name for named in CONVENTIONS.values() for known in named for name in known}
 
 
 def roles_of(kind: str, names: Iterable[object]) -> list[list[str]]:
     """Return the names of topic, of document and of value that exist, of any tool."""
     present, roles = [name for name in dict.fromkeys(names) if name in _KNOWN], []
-    for known in zip(*CONVENTIONS[kind], strict=True):
+    # Runs may have the topic and the document of Quepid's qrels.
+    for known in zip(*CONVENTIONS[kind], (*QUEPID[:2], ""), strict=True):
         # The score of qrels is one of a run, unless all names are those of one tool and no other is a level.
         found = [name for name in present if name in known and (kind, name) != ("qrels", "score")]
-        roles.append([name for name in found if name not in _WEAK] or found)
+        roles.append([name for name in found if name not in _WEAK[kind]] or found)
     return roles
 
 

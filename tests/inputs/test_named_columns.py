@@ -93,6 +93,8 @@ def test_quepid_writes_queries_without_ratings_alone(tmp_path):
         ("qrels", ["q_id", "doc_id", "score", "relevance"], ["q_id", "doc_id", 3]),
         ("qrels", ["query-id", "corpus-id", "score", "label"], ["query-id", "corpus-id", 3]),
         ("run", ["qid", "docno", "docid", "query", "rank", "score"], ["qid", "docno", 5]),
+        ("run", ["query_id", "docno", "docid", "query", "score"], ["query_id", "docno", 4]),
+        ("run", ["qid", "doc_id", "docid", "query", "rank"], ["qid", "doc_id", -4]),
         ("run", ["qid", "doc_id", "rank", "score"], ["qid", "doc_id", 3]),
         ("run", ["qid", "doc_id", "rank"], ["qid", "doc_id", -2]),
         ("qrels", ["qid", "query-id", "docno", "grade"], "qid and query-id, which mean the same"),

@@ -112,6 +112,12 @@ def test_slices_and_clusters_of_a_frame_may_have_a_column_of_topics(table):
         read_clusters(table({"query_id": ["1"], "a": ["x"], "b": ["y"]}))
 
 
+def test_the_text_of_a_query_is_no_topic(tmp_path):
+    (tmp_path / "weights.csv").write_text("query_id,query,weight\n1,a b,3\n2,c,1\n")
+    assert read_weights(tmp_path / "weights.csv") == {"1": 3, "2": 1}
+    assert read_weights(pd.read_csv(tmp_path / "weights.csv")) == {"1": 3, "2": 1}
+
+
 def test_a_topic_has_one_weight():
     with pytest.raises(InputError, match="weights: topic '1' appears twice"):
         read_weights(pd.DataFrame({"query_id": ["1", "1"], "weight": [1, 2]}))
