@@ -69,12 +69,8 @@ def _of_columns(source: Any, kind: str) -> dict[str, dict[str, Any]]:
     columns, names, one = [*source.columns], [*map(str, source.columns)], kind.rstrip("s")
     several = kind == "slices"
     keys, values = _places(names, "" if several else one)
-    if (
-        not values
-        or len(keys) > 1
-        or not (several or len(values) == 1)
-        or not (keys or hasattr(source, "index"))
-    ):
+    has_topics = len(keys) == 1 or (not keys and hasattr(source, "index"))
+    if not has_topics or not values or not (several or len(values) == 1):
         others = "the other columns" if several else f"its only other column or in a column {one}"
         raise InputError(
             f"{kind}: expected a table with topics as its index or in a column query_id, and {kind} in "

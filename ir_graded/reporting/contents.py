@@ -173,7 +173,7 @@ class Contents:
     rng: int
     command: str
     title: str = ""
-    #: Options that have not their default, in words.
+    #: The options that do not have their default.
     changed: str = ""
     #: None without qrels.
     unjudged: Unjudged | None = None
@@ -198,9 +198,9 @@ class Contents:
         return self.intervals.best_first()
 
     @property
-    def ties_matter(self) -> bool:
-        """Whether the order of tied documents changes some mean in the digits of the leaderboard."""
-        return self.ties is not None and bool((self.ties >= _LEAST_SHOWN).any())
+    def shown_ties(self) -> Floats | None:
+        """``ties``, if the order of tied documents changes some mean in the digits of the leaderboard."""
+        return self.ties if self.ties is not None and (self.ties >= _LEAST_SHOWN).any() else None
 
     @property
     def steady(self) -> list[str]:
@@ -491,7 +491,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "pairWords": "With weights or clusters of topics, this view has no intervals: use meta.differences.",
         "corrected": None,
         "unjudged": None,
-        "ties": rounded(contents.ties, _MEAN) if contents.ties is not None and contents.ties_matter else None,
+        "ties": None if (ties := contents.shown_ties) is None else rounded(ties, _MEAN),
         "rbo": None if contents.overlap is None else rounded(np.array(contents.overlap), _SHARE),
         "ranks": None,
         "lists": None if contents.lists is None else _lists(contents.lists),

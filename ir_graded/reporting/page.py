@@ -128,7 +128,7 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     if isinstance(measures, Scores):
         of_qrels = {"n_samples": options.pop("n_samples") or None, "depth": options.pop("depth")}
         of_qrels |= {
-            name: one for name, one in of_inputs.items() if name not in _USUAL or one != _USUAL[name]
+            name: one for name, one in of_inputs.items() if name not in _LEFT_OUT or one != _DEFAULTS[name]
         }
         of_qrels |= {"qrels": qrels, "runs": runs}
         if given := [name for name, value in of_qrels.items() if value is not None]:
@@ -142,10 +142,9 @@ def report(  # noqa: PLR0913  # what to evaluate, and how
     write_report(chosen, qrels, runs, path, **options, command=_call(inputs, options))
 
 
-#: Values of options that the call on the page leaves out, other than None.
-_USUAL = {"test": "randomisation", "title": "", **{name: values[0] for name, values in OF_ROWS.items()}}
-
-
+_DEFAULTS = {name: one.default for name, one in signature(report).parameters.items()}
+#: Options whose defaults the call on the page leaves out, besides None.
+_LEFT_OUT = ("test", "title", *OF_ROWS)
 #: Options that are data, which the call names, unless it can show a path.
 _SOURCES = ("weights", "clusters", "queries", "documents")
 #: Options that change no number.
@@ -157,18 +156,18 @@ def _call(inputs: list[str], options: dict[str, Any]) -> str:
     shown = {
         name: _shown(value, name) if name in _SOURCES else repr(value)
         for name, value in options.items()
-        if value is not None and (name in _SOURCES or _USUAL.get(name) != value)
+        if value is not None and not (name in _LEFT_OUT and value == _DEFAULTS[name])
     }
-    chosen = (f"{name}={value}" for name, value in shown.items())
-    return f"ir_graded.report({', '.join([*inputs, *chosen])})"
+    return f"ir_graded.report({', '.join([*inputs, *map('='.join, shown.items())])})"
 
 
 def _changed(options: Mapping[str, Any]) -> str:
-    """Return the options that change numbers and have not their default, in words."""
-    usual = {name: one.default for name, one in signature(report).parameters.items()}
-    sources = [name for name in _SOURCES[:2] if options[name] is not None]
+    """Return the options that change numbers and do not have their default, such as ``test='t'``."""
+    sources = [name for name in ("weights", "clusters") if options[name] is not None]
     others = {name: one for name, one in options.items() if name not in {*_SOURCES, *_NO_NUMBERS}}
-    return ", ".join([*sources, *(f"{name} {one}" for name, one in others.items() if one != usual[name])])
+    return ", ".join(
+        [*sources, *(f"{name}={one!r}" for name, one in others.items() if one != _DEFAULTS[name])]
+    )
 
 
 def _shown(source: Any, name: str) -> str:

@@ -505,17 +505,16 @@ def test_ties_that_change_no_mean_have_no_column(tmp_path):
     text = made(tmp_path)
     assert data_of(text)["ties"] is None
     assert '<th scope="col">Ties</th>' not in text
-    assert "The order of documents with equal scores changes no mean by Q, AP by 0.0005 or more." in text
+    assert "The order of documents with equal scores changes no mean (Q, AP) by 0.0005 or more." in text
 
 
 def test_the_head_names_what_differs_from_the_defaults(tmp_path):
-    assert "Other than the defaults" not in made(tmp_path, baseline="one", rng=3, title="a title")
+    assert "Not the default" not in made(tmp_path, baseline="one", rng=3, title="a title")
     weights = pd.DataFrame({"query_id": ["1", "2", "3"], "weight": [1, 2, 1]})
     options = {"weights": weights, "clusters": {"1": "x", "2": "x", "3": "y"}, "confidence": 0.9}
     text = html.unescape(made(tmp_path, without_relevant="leave out", test="t", baseline="one", **options))
     assert (
-        "Other than the defaults: weights, clusters, confidence 0.9, test t, without_relevant leave out."
-        in text
+        "Not the default: weights, clusters, confidence=0.9, test='t', without_relevant='leave out'." in text
     )
     # The call names data, and does not print it.
     assert "weights=weights, clusters=clusters, without_relevant='leave out'" in text

@@ -532,7 +532,7 @@
     });
     fill(
       "compare", title, numbers, el("div", { class: "pair" }, bars, points),
-      el("h3", {}, "Topics"), el("p", { class: "key" }, `A, B and the difference. A topic opens its ranked lists.${T > 3 * LISTED ? ` These are the ${LISTED} at each end of ${T}; the search finds others. ` : ""}`),
+      el("h3", {}, "Topics"), el("p", { class: "key" }, `A, B and the difference. A topic opens its ranked lists.${T > 3 * LISTED ? ` These are the ${LISTED} at each end of ${T}; the search finds up to ${2 * LISTED} others. ` : ""}`),
       T > 3 * LISTED && search, list, el("p", { class: "key" }, D.geometric[m] ? "A geometric mean is not tested." : D.pairWords),
     );
   }
@@ -718,8 +718,10 @@
       // A and B stand above their columns, apart where these are close.
       const middle = (run) => ((runs.indexOf(run) + 0.5) * width) / R;
       const near = S.a !== S.b && Math.abs(middle(S.a) - middle(S.b)) < 14;
-      const chosen = R > 1 ? [[S.a, "a"], [S.b, "b"]] : [];
-      marks.replaceChildren(...chosen.map(([run, side]) => el("b", { class: `of-${side}${near ? (middle(run) === Math.min(middle(S.a), middle(S.b)) ? " before" : " after") : ""}`, style: `left:${middle(run)}px` }, near && middle(run) !== Math.min(middle(S.a), middle(S.b)) ? `\u25be${side.toUpperCase()}` : `${side.toUpperCase()}\u25be`)));
+      const side = (run) => (!near ? "" : middle(run) === Math.min(middle(S.a), middle(S.b)) ? "before" : "after");
+      marks.replaceChildren(...(R > 1 ? [[S.a, "a"], [S.b, "b"]] : []).map(([run, name]) => el(
+        "b", { class: `of-${name} ${side(run)}`, style: `left:${middle(run)}px` },
+        side(run) === "after" ? `\u25be${name.toUpperCase()}` : `${name.toUpperCase()}\u25be`)));
       if (document.activeElement === canvas) {
         pen.strokeStyle = colourOf("--ink");
         pen.lineWidth = 2 * scale;
